@@ -14,22 +14,14 @@ from insula.errors import InputError, ModelUnavailable
 from insula.testing import Reply, Request, ScriptedModel
 from insula_bench import calibration
 from insula_bench.arms import Arm, Problem, Record, solved
-from insula_bench.attempts import programs
 from insula_bench.calibration import ALONE, Answer, Answers, load, measure, run
 from insula_bench.lines import Lines, MemoryPool
-from insula_bench.pairwise import ASKED, Pair, ask, figures, pairs
-from insula_bench.replays import RULES, Ended, replays
+from insula_bench.pairwise import ASKED, Pair, ask, figures
+from insula_bench.replays import RULES, replays
 from insula_solve import METHODS, Models
 from insula_solve.amounts import normalise_answer
-from insula_solve.answers import ParsedAnswer
-from insula_solve.features import read_features
-from insula_solve.solution import Attempt, Likelihood
-from insula_solve.votes import VotePolicy, rank_answers
 
 pytestmark = pytest.mark.anyio
-
-
-# Kept attempts judged again: two answers before a model, and what other policies would have given.
 
 
 # Two leading answers before a model: both orders are asked, once, and what favours a place favours no answer.
@@ -61,13 +53,6 @@ def test_what_is_told_in_both_orders_outweighs_votes_that_are_close() -> None:
     assert found["undecided"]["n"] == 1
 
 
-def test_one_order_alone_an_error_and_another_word_count_for_no_side() -> None:
-    told = [asked(0, 0, "A", 0.9), asked(1, 0, "Neither", 0.9), asked(1, 1, "", 0.5), {"key": "x", "error": "away"}]
-    found = figures(PAIRS, told)
-    assert found["pairs"] == 1
-    assert found["all"]["together"] == found["all"]["votes"]
-
-
 async def test_each_is_asked_once_and_what_failed_again(tmp_path: Path) -> None:
     texts = {0: "What is 5 + 5?", 1: "What is 2 + 2?", 2: "What is 4 + 3?"}
 
@@ -82,25 +67,6 @@ async def test_each_is_asked_once_and_what_failed_again(tmp_path: Path) -> None:
     assert "Problem: What is 5 + 5?\n\nSolution A:\nIt is 10.\n\nSolution B:\nIt is 11." in failing.requests[0].prompt
     records = [json.loads(line) for line in (tmp_path / ASKED).read_text().splitlines()]
     assert figures(PAIRS, records)["pairs"] == 3
-
-
-def test_the_two_answers_ahead_are_shown_by_their_likeliest_attempts() -> None:
-    def attempt(answer: str, text: str, mean: float) -> Attempt:
-        return Attempt(
-            number=1,
-            kind="chain",
-            reasoning=text,
-            answer=ParsedAnswer(answer, answer),
-            likelihood=Likelihood(mean=mean, lowest=-1.0, answer=None),
-        )
-
-    made = [attempt("7", "seven", -0.1), attempt("7", "seven, likelier", -0.05), attempt("8", "eight", -0.2)]
-    standing = rank_answers(made, read_features("How many are left?"), VotePolicy())
-    ours = {"problem": 4, "gold": "8", "ending": "done"}
-    (pair,) = pairs([Ended(ours, standing, 0.0), Ended(ours, standing[:1], 0.0)])
-    assert (pair.first, pair.second, pair.first_right, pair.second_right) == ("seven, likelier", "eight", False, True)
-    assert pair.odds > 0
-    assert not pair.settled
 
 
 # Recorded attempts, decided by other rules: what is recorded comes out again, and a rule changes what it says.
@@ -149,40 +115,6 @@ async def test_a_rule_stops_where_it_says_and_takes_the_chains_that_another_meth
     # Our own five chains, and what adaptive self-consistency asked for beyond them, in the place of strategies.
     assert found["chains in the place of strategies"]["attempts"] == 7
     assert sum(one["kind"] == "chain" for one in recorded[0]["attempts"]) == 5
-
-
-async def test_a_program_in_a_kept_reply_is_computed_and_one_that_is_not_kept_is_not() -> None:
-    guessed = "Let it compute.\n```python\nleft = 3 * 4 - 2\nprint(left)\n```\nIt prints \\boxed{11}."
-    recorded = await lines(guessed, program="none", strategies=guessed)
-    told = {"mean": -0.2, "lowest": -0.2, "answer": None}
-    as_said = {"answer": "11", "correct": False, "computed": False, "likelihood": told}
-    old = [{**one, "attempts": [{**each, **as_said} for each in one["attempts"]]} for one in recorded]
-    reply = {"text": guessed, "logprobs": [["a", -0.2], ["b", -0.2]]}
-    right = {one["rule"]: one["right"] for one in replays(old, [reply])}
-    assert right["as it was"] == 0
-    assert right["as it is: programs in chains are computed"] == 1
-    assert {one["right"] for one in replays(old)} == {0}
-    assert programs(old, [reply]) == {
-        "n": 1, "stated_right": 0, "computed_right": 1, "only_stated": 0, "only_computed": 1
-    }  # fmt: skip
-
-
-async def test_what_a_rule_spends_is_what_its_attempts_cost_and_it_is_set_beside_adaptive_self_consistency() -> None:
-    recorded = await lines(*[rf"\boxed{{{number}}}" for number in range(20, 28)], program="none")
-    found = {one["rule"]: one for one in replays(recorded)}
-    all_, short = found["as it was"], found["at most 5 attempts"]
-    assert all_["tokens"] == recorded[0]["input_tokens"] + recorded[0]["output_tokens"]
-    assert short["tokens"] < all_["tokens"]
-    theirs = recorded[1]["input_tokens"] + recorded[1]["output_tokens"]
-    assert all_["adaptive"]["tokens_difference"] == all_["tokens"] - theirs
-
-
-async def test_what_only_one_of_two_rules_has_right_is_counted() -> None:
-    recorded = await lines(*[rf"\boxed{{{number}}}" for number in (20, 21, 22, 10, 10, 10, 10, 10)], program="none")
-    found = {one["rule"]: one for one in replays(recorded)}
-    assert found["as it was"]["right"] == 1
-    short = found["at most 5 attempts"]
-    assert (short["right"], short["only_it"], short["only_as_was"]) == (0, 0, 1)
 
 
 # Agreement and likelihood as evidence that an answer is right, fitted on one set and judged on the other.
@@ -235,15 +167,6 @@ def test_an_answer_is_held_against_the_others_to_its_problem_and_never_against_i
     assert rival.tolist() == [0.75, 0.75, 0.5, 0.5, 0.5, 0.0]
 
 
-def test_as_written_one_number_in_two_forms_is_no_agreement() -> None:
-    agreement, _ = Answers(answers("5", "$ 5")).votes(str.strip)
-    assert agreement.tolist() == [0.0, 0.0]
-
-
-def test_a_confidence_that_is_missing_says_neither() -> None:
-    assert Answers([Answer("p", "1", True, {"a": 0.9}), Answer("p", "1", True, {})]).given("a").tolist() == [0.9, ALONE]
-
-
 def test_each_combination_is_fitted_on_the_other_set_alone(data: Path) -> None:
     sets = {"svamp": load(data, "CoT_svamp.jsonl"), "asdiv": load(data, "CoT_ASDiv.jsonl")}
     before = measure(sets)["sets"]["svamp"]
@@ -292,15 +215,4 @@ def test_the_exit_code_says_whether_the_goals_are_reached(data: Path, capsys: py
 def test_data_of_another_form_is_told(data: Path, content: bytes) -> None:
     (data / "CoT_ASDiv.jsonl").write_bytes(content)
     with pytest.raises(InputError, match=r"CoT_ASDiv\.jsonl' has not the form"):
-        run(str(data), json=True)
-
-
-def test_data_that_is_missing_broken_or_without_a_wrong_answer_is_told(tmp_path: Path, data: Path) -> None:
-    with pytest.raises(InputError, match=r"cannot be read .* name the folder"):
-        run(str(tmp_path / "nowhere"), json=True)
-    write(data, "CoT_svamp.jsonl", [record(0, "1", True, 0.5)] * 3)
-    with pytest.raises(InputError, match="no right and wrong answers"):
-        run(str(data), json=True)
-    (data / "CoT_svamp.jsonl.xz").write_bytes(b"no archive")
-    with pytest.raises(InputError, match="cannot be read"):
         run(str(data), json=True)

@@ -1,11 +1,8 @@
 """Methods side by side: paired by a common pool, capped alike, gone on with after a kill, and judged without favour."""
 
-import asyncio
 import json
-import lzma
 import shutil
 import sys
-from base64 import b64encode
 from collections.abc import AsyncGenerator, Callable
 from contextlib import asynccontextmanager, closing
 from pathlib import Path
@@ -17,12 +14,10 @@ from insula.errors import InputError, ModelUnavailable
 from insula.llm.client import Generation
 from insula.testing import Request, ScriptedModel
 from insula.types import Usage
-from insula_bench import arms as arms_module
 from insula_bench import gsm8k, plots
-from insula_bench.arms import Arm, Problem, arms, latest
+from insula_bench.arms import Arm, arms, latest
 from insula_bench.gsm8k import TOKENS, problems, run
 from insula_bench.gsm8k_figures import alone, confidences, figures, paired, surer_half
-from insula_bench.gsm8k_report import tables
 from insula_bench.lines import FilePool, Lines
 from insula_bench.page import page
 
@@ -51,25 +46,16 @@ def solves(request: Request) -> str:
 
 
 @pytest.fixture
-def paint(monkeypatch: pytest.MonkeyPatch) -> Callable[[], None]:
-    """Has pictures drawn, which take most of the time of a report, in tests that look at them; the others get a dot."""
-    drawn = plots._png  # pyright: ignore[reportPrivateUsage]
+def bench(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Callable[..., Any]:
+    """Runs the benchmark; returns the model, the exit code, the figures and what was said.
+
+    Pictures, which take most of the time of a report, are a dot each.
+    """
 
     def dot(_: object) -> bytes:
         return b"."
 
     monkeypatch.setattr(plots, "_png", dot)
-    return lambda: monkeypatch.setattr(plots, "_png", drawn)
-
-
-@pytest.fixture
-def bench(
-    tmp_path: Path,
-    paint: Callable[[], None],
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
-) -> Callable[..., Any]:
-    """Runs the benchmark; returns the model, the exit code, the figures and what was said."""
 
     def measured(methods: str = CHAINS, reply: Reply = solves, **options: Any) -> tuple[ScriptedModel, int, Json, str]:
         model = ScriptedModel(reply)
@@ -121,18 +107,6 @@ def test_chains_are_asked_for_once_and_charged_to_every_method_that_uses_them(
     }
 
 
-def test_what_all_three_methods_begin_with_is_the_same_reply(bench: Callable[..., Any], tmp_path: Path) -> None:
-    answers = iter(range(100))
-
-    def counts(_: Request) -> str:
-        return f"\\boxed{{{next(answers)}}}"
-
-    bench(reply=counts, limit=1)
-    direct, vote, adaptive = results(tmp_path)
-    assert direct["attempts"][0]["answer"] == vote["attempts"][0]["answer"] == adaptive["attempts"][0]["answer"] == "0"
-    assert [one["answer"] for one in vote["attempts"]] == [one["answer"] for one in adaptive["attempts"][:3]]
-
-
 @pytest.mark.parametrize("requests", [1, 4])
 def test_a_run_that_is_killed_goes_on_where_it_was(bench: Callable[..., Any], tmp_path: Path, requests: int) -> None:
     asked = 0
@@ -174,27 +148,6 @@ def test_problems_at_once_come_to_the_same_and_each_still_shares_its_chains(
     }
 
 
-def test_so_many_problems_are_solved_at_once_and_no_more(
-    bench: Callable[..., Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    at_work, seen = set[int](), list[int]()
-
-    async def watched(arm: Arm, problem: Problem, *args: Any, **terms: Any) -> Json:
-        at_work.add(problem.number)
-        seen.append(len(at_work))
-        await asyncio.sleep(0)
-        record = await arms_module.solved(arm, problem, *args, **terms)
-        at_work.discard(problem.number)
-        return record
-
-    monkeypatch.setattr(gsm8k, "solved", watched)
-    for parallel, most in ((1, 1), (2, 2), (9, 3)):
-        seen.clear()
-        bench(parallel=parallel)
-        assert max(seen) == most
-        shutil.rmtree(tmp_path / "out")
-
-
 def test_torn_lines_are_left_out_and_measured_again_from_the_pool(bench: Callable[..., Any], tmp_path: Path) -> None:
     _, _, before, _ = bench()
     file = tmp_path / "out" / "results.jsonl"
@@ -207,15 +160,6 @@ def test_torn_lines_are_left_out_and_measured_again_from_the_pool(bench: Callabl
     assert len(file.read_bytes().splitlines()) == 10  # the torn line stays, alone in its line
 
 
-def test_a_reply_that_was_torn_is_asked_for_again(bench: Callable[..., Any], tmp_path: Path) -> None:
-    bench("direct", limit=1)
-    (tmp_path / "out" / "results.jsonl").unlink()
-    replies = tmp_path / "out" / "replies.jsonl"
-    replies.write_bytes(replies.read_bytes()[:-5])
-    model, _, measured, _ = bench("direct", limit=1)
-    assert (len(model.requests), measured["arms"]["direct"]["right"]) == (1, 1)
-
-
 def test_more_problems_and_methods_join_what_is_there(bench: Callable[..., Any]) -> None:
     bench("direct", limit=1)
     model, _, measured, _ = bench("direct,self_consistency@2")
@@ -223,17 +167,6 @@ def test_more_problems_and_methods_join_what_is_there(bench: Callable[..., Any])
     assert {name: one["n"] for name, one in measured["arms"].items()} == {"direct": 3, "self_consistency@2": 3}
     model, _, reported, _ = bench("direct", limit=0)
     assert (model.requests, reported["arms"]) == ([], measured["arms"])
-
-
-def test_results_that_were_packed_are_reported_without_their_problems(
-    bench: Callable[..., Any], tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    _, _, measured, _ = bench()
-    file = tmp_path / "out" / "results.jsonl"
-    Path(f"{file}.xz").write_bytes(lzma.compress(file.read_bytes()))
-    file.unlink()
-    run(None, CHAINS, None, 0, 0, 0, str(tmp_path / "out"), TOKENS, True)
-    assert json.loads(capsys.readouterr().out) == measured
 
 
 def test_what_cannot_be_reported_or_measured_is_said(tmp_path: Path) -> None:
@@ -266,12 +199,6 @@ def test_the_surer_half_is_judged_without_favour_to_any_of_equally_sure_ones() -
     assert surer_half([0.9], [False]) == 0.0
 
 
-def test_another_seed_is_another_measurement_of_the_same_problems(bench: Callable[..., Any]) -> None:
-    bench("direct")
-    _, _, measured, _ = bench("direct", seed=1)
-    assert (measured["arms"]["direct"]["n"], measured["problems"], measured["seeds"]) == (6, 3, [0, 1])
-
-
 def test_a_failure_is_counted_as_wrong_and_tried_again_the_next_time(bench: Callable[..., Any], tmp_path: Path) -> None:
     def broken(request: Request) -> str:
         if "What is 0" in request.text:
@@ -284,18 +211,6 @@ def test_a_failure_is_counted_as_wrong_and_tried_again_the_next_time(bench: Call
     assert results(tmp_path)[0]["failed"] == "The model is away"
     model, code, measured, _ = bench("direct")
     assert (code, len(model.requests), measured["arms"]["direct"]["failed"]) == (0, 1, 0)
-
-
-def test_a_defect_in_a_method_does_not_end_the_benchmark(
-    bench: Callable[..., Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    async def defective(*_: object, **__: object) -> None:
-        raise ZeroDivisionError("no")
-
-    monkeypatch.setattr(arms_module, "find_method", lambda _: defective)  # pyright: ignore[reportUnknownLambdaType, reportUnknownArgumentType]
-    _, code, measured, _ = bench("direct,self_consistency@2")
-    assert (code, measured["arms"]["direct"]["failed"], measured["arms"]["self_consistency@2"]["right"]) == (1, 3, 1)
-    assert results(tmp_path)[0]["failed"] == "ZeroDivisionError: no"
 
 
 def test_no_method_spends_more_than_the_cap(bench: Callable[..., Any], tmp_path: Path) -> None:
@@ -326,19 +241,6 @@ def test_the_report_is_written_with_a_page(bench: Callable[..., Any], tmp_path: 
     assert "<script" not in shown
 
 
-def test_the_page_holds_the_pictures_that_lie_beside_it(
-    bench: Callable[..., Any], paint: Callable[[], None], tmp_path: Path
-) -> None:
-    paint()
-    bench("direct,self_consistency@3")
-    shown = (tmp_path / "out" / "report.html").read_text()
-    pictures = {path.name: path.read_bytes() for path in (tmp_path / "out").glob("*.png")}
-    assert set(pictures) == {"accuracy_tokens.png", "reliability_direct.png", "reliability_self_consistency_3.png"}
-    for name, picture in pictures.items():
-        assert f'<img src="data:image/png;base64,{b64encode(picture).decode()}" alt="{name}">' in shown
-    assert "There are no plots here" not in shown
-
-
 def test_without_matplotlib_the_report_says_what_to_install(
     bench: Callable[..., Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -349,29 +251,6 @@ def test_without_matplotlib_the_report_says_what_to_install(
     assert f"There are no plots here: {said}" in (tmp_path / "out" / "report.html").read_text()
     assert f"insula: {said}" in capsys.readouterr().out
     assert not list((tmp_path / "out").glob("*.png"))
-
-
-def test_it_is_told_how_often_what_ended_a_method(bench: Callable[..., Any], tmp_path: Path) -> None:
-    _, _, measured, _ = bench("direct,adaptive_self_consistency")
-    assert {name: one["endings"] for name, one in measured["arms"].items()} == {
-        "direct": {"done": 3},
-        "adaptive_self_consistency": {"agreed": 3},
-    }
-    assert tables(measured)["Why they ended"] == (
-        ("method", "done", "agreed"),
-        [("direct", "3", "0"), ("adaptive_self_consistency", "0", "3")],
-    )
-
-
-def test_lines_that_are_older_than_the_endings_are_read(bench: Callable[..., Any], tmp_path: Path) -> None:
-    _, _, before, _ = bench("direct")
-    lines = [{name: value for name, value in one.items() if name != "ending"} for one in results(tmp_path)]
-    (tmp_path / "out" / "results.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
-    model, code, after, _ = bench("direct")
-    assert (model.requests, code) == ([], 0)
-    assert after["arms"]["direct"] == before["arms"]["direct"] | {"endings": {}}
-    del after["arms"]["direct"]["endings"]  # as of a process that began before there were any
-    assert "Why they ended" not in tables(after)
 
 
 def test_people_see_tables(bench: Callable[..., Any], tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -444,20 +323,6 @@ def test_a_reply_that_could_not_be_kept_is_not_taken_for_another(
         assert pool.get("other") == kept("of the other")
 
 
-def test_half_a_surrogate_pair_is_kept(tmp_path: Path) -> None:
-    with closing(FilePool(tmp_path / "replies.jsonl")) as pool:
-        pool.put("one", kept("\ud83d"))
-    with closing(FilePool(tmp_path / "replies.jsonl")) as pool:
-        assert pool.get("one") == kept("\ud83d")
-
-
-def test_data_that_windows_wrote_is_read(tmp_path: Path) -> None:
-    path = tmp_path / "test.jsonl"
-    said = [{"question": f"What is 2 + {n}?\u2028\u0085", "answer": f"#### {n + 2}"} for n in range(2)]
-    path.write_text("\ufeff" + "\r\n".join(json.dumps(one, ensure_ascii=False) for one in said), "utf-8", newline="")
-    assert [one.text for one in problems(path, 0, None)] == [one["question"] for one in said]
-
-
 def test_ours_is_held_against_all_and_the_seeds_method_against_the_baselines() -> None:
     records = [line(arm, 0, True) for arm in ("direct", "mgv", "insula")]
     told = figures(records, model="m", tokens=1)["pairs"]
@@ -473,12 +338,6 @@ def test_a_confidence_is_judged_where_it_is_known_and_a_figure_that_is_none_is_l
     told = confidences(records)
     assert list(told) == ["likelihood"]
     assert (told["likelihood"]["n"], told["likelihood"]["auroc"], told["likelihood"]["ece"]) == (2, 1.0, 0.25)
-
-
-def test_a_confidence_about_answers_that_are_all_right_ranks_nothing() -> None:
-    told = figures([line("a", 0, True, confidences={"agreement": 1.0})], model="m", tokens=1)
-    assert told["confidence"]["a"]["agreement"]["auroc"] is None
-    assert tables(told)["Does confidence tell right from wrong?"][1][0][4] == "–"
 
 
 def test_no_text_becomes_markup_on_the_page() -> None:
@@ -510,12 +369,6 @@ def test_data_that_is_not_there_or_too_short_is_told(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="has 3 problems, so none from 5 on"):
         problems(data_of(tmp_path), 5, 2)
     assert [one.number for one in problems(data_of(tmp_path), 1, 9)] == [1, 2]
-
-
-def test_a_folder_that_cannot_be_written_is_told(bench: Callable[..., Any], tmp_path: Path) -> None:
-    (tmp_path / "out").touch()
-    with pytest.raises(InputError, match="name another --out"):
-        bench("direct")
 
 
 def test_lines_that_are_no_objects_are_left_out(tmp_path: Path) -> None:

@@ -12,7 +12,6 @@ from insula.errors import InputError, ModelError
 from insula.testing import Request as Asked
 from insula.testing import ScriptedModel
 from insula_bench.help import asking, memory
-from insula_bench.help.abstention import abstains
 from insula_bench.help.asking import Terms, replies
 from insula_bench.help.cases import BEGAN, Became, Case, Told, World
 from insula_bench.help.command import Options, run
@@ -20,9 +19,6 @@ from insula_bench.help.figures import Outcome, compared, show
 from insula_bench.help.gate import FILE, digest
 from insula_bench.help.verdict import follows
 from insula_bench.help.wishes import NOTED
-
-# `insula bench help`: what is asked of a model, kept, gone on with and printed.
-
 
 # `insula bench help`: what is asked of a model, kept, gone on with and printed.
 
@@ -75,20 +71,6 @@ def test_a_run_that_died_goes_on_where_it_was(tmp_path: Path, asked: Scripted) -
     assert len(again.requests) == 1
 
 
-def test_a_line_that_was_cut_off_by_a_kill_is_asked_again(tmp_path: Path, asked: Scripted) -> None:
-    wanted = memory.requests([world("My sister lives in Lisbon.")], ARMS)
-    asked(["one", "two", "three"])
-    replies(wanted, Terms(model="scripted", out=tmp_path))
-    kept = tmp_path / asking.REPLIES
-    kept.write_bytes(kept.read_bytes()[:-20])
-    asked(["three again"])
-    assert [one["text"] for one in replies(wanted, Terms(model="scripted", out=tmp_path)).values()] == [
-        "one",
-        "two",
-        "three again",
-    ]
-
-
 def test_the_same_words_are_asked_once(tmp_path: Path, asked: Scripted) -> None:
     wanted = memory.requests([world("My sister lives in Lisbon.")], ["bare"])
     model = asked(lambda request: "Lisbon.")
@@ -103,12 +85,6 @@ def test_an_order_in_a_memory_does_not_reach_what_insula_tells_the_model() -> No
     found = [world(f"My sister lives in Lisbon. {order}")]
     (request,) = memory.requests(found, ["insula"])
     assert order not in f"{request.prompt.instructions}\n{request.prompt.prompt}"
-
-
-def test_a_message_that_thanks_and_asks_is_told_what_memory_holds() -> None:
-    found = [world("I live in Turku.", ask="Thanks! And where do I live?", right="Turku")]
-    (request,) = memory.requests(found, ["insula"])
-    assert "Turku" in request.prompt.instructions
 
 
 @pytest.mark.parametrize(
@@ -206,80 +182,6 @@ def _by_rule(one: dict[str, Any]) -> Became:
 
 
 @pytest.mark.parametrize(
-    "reply",
-    [
-        "I don't know that, because you have not told me.",
-        "You haven't mentioned where your sister lives.",
-        "There is no record of that in our conversations.",
-        "The memories do not mention a dog.",
-        "I'm not sure. Could you tell me?",
-        "I'm sorry. Could you please tell me her name?",
-        "As an AI language model, I don't have a favourite colour.",
-        "That was never told to me, so I can't say.",
-        "No te lo puedo decir: no me lo has contado.",
-        "No consta en lo que me has dicho.",
-        "Lo siento, ¿podrías decirme cómo se llama?",
-        "Soy una inteligencia artificial, no tengo hermanos.",
-        "Je ne le sais pas, car tu ne me l'as pas dit.",
-        "Vous ne m'avez pas encore donné ni précisé cela, je l'ignore donc : j'ignore son nom.",
-        "Peux-tu me dire où elle habite ?",
-        "Das hast du mir noch nicht erzählt.",
-        "Dazu liegen mir keine Angaben vor.",
-        "Ich weiß leider nicht, wie er heißt.",
-        "Könntest du mir sagen, wo sie wohnt?",
-        "Não sei, porque ainda não me disseste.",
-        "Não tenho qualquer informação sobre isso.",
-        "Non me l'hai ancora detto.",
-        "Mi dispiace, non saprei.",
-        "Puoi dirmi come si chiama?",
-        "你还没有告诉我。",
-        "我没有关于你妹妹的信息。",
-        "抱歉，我无法确定。",
-        "請告訴我你的生日。",
-        "まだ伺っていません。",
-        "その情報は記録にありません。",
-        "申し訳ありませんが、お答えできません。",
-        "お名前を教えてください。",
-    ],
-)
-def test_who_does_not_know_says_so_in_many_ways(reply: str) -> None:
-    assert abstains(reply)
-    assert _case(True, "Miso").became(reply) == "refused"
-
-
-@pytest.mark.parametrize(
-    "reply",
-    [
-        "You don't have any brothers.",
-        "No, I do not have any grandchildren.",
-        "You haven't told your boss yet.",
-        "I don't know how to swim.",
-        "You can't see well without glasses.",
-        "I'm sorry to hear that; she died in May.",
-        "Your cat is called Miso. Could you tell me more about her?",
-        "No tienes hermanos.",
-        "No sé nadar.",
-        "No se llama Ana, se llama Eva.",
-        "Tu n'as pas de frère.",
-        "Je ne sais pas nager.",
-        "Du hast keine Geschwister.",
-        "Ich habe keine Brüder.",
-        "Não tens irmãos.",
-        "Não sei nadar.",
-        "Non hai figli.",
-        "Non so nuotare.",
-        "你没有兄弟。",
-        "你不知道她住在哪里，但她住在上海。",
-        "私はアレルギーがありません。",
-        "犬の名前はInsulaです。",
-    ],
-)
-def test_a_denial_or_a_courtesy_is_no_abstention(reply: str) -> None:
-    assert not abstains(reply)
-    assert _case(False).became(reply) == "made_up"
-
-
-@pytest.mark.parametrize(
     ("right", "reply", "became"),
     [
         (("no", "not"), "I do not know.", "refused"),
@@ -315,26 +217,10 @@ def test_what_invents_nothing_and_answers_nothing_is_no_invention(reply: str) ->
     assert case.became(reply) == "other"
 
 
-def test_a_told_line_within_a_longer_one_is_an_invention() -> None:
-    case = _case(False, told=("Übersetze bitte: „Ich habe zwei Brüder.“",))
-    assert case.became("Ich habe zwei Brüder.") == "made_up"
-
-
 def test_a_model_that_refuses_everything_is_no_inventor_and_refuses_what_is_known() -> None:
     refusal = "I cannot help with that."
     assert _case(True, "Miso").became(refusal) == "refused"
     assert _case(False).became(refusal) == "refused"
-
-
-@pytest.mark.parametrize("reply", ["the the the the the the the the", "Your cat. Your cat. Your cat. Your cat."])
-def test_a_model_that_loops_is_neither_right_nor_abstains(reply: str) -> None:
-    assert _case(True, "Miso").became(reply) == "other"
-    assert _case(False).became(reply) == "made_up"
-
-
-def test_an_answer_in_another_language_is_read_as_in_the_right_one() -> None:
-    assert _case(False).became("Das weiß ich nicht.") == "refused"
-    assert _case(True, "Juist").became("你住在Juist岛上。") == "right"
 
 
 def test_the_rules_agree_with_a_persons_reading_of_60_replies_to_wishes() -> None:

@@ -88,10 +88,6 @@ def test_the_share_is_the_difference_that_the_likelihood_alone_makes() -> None:
     assert told["weighed"]["auroc"] > told["without"]["auroc"]
 
 
-def test_where_all_are_right_no_auroc_is_given() -> None:
-    assert figures([pair("Vientiane", LIKELY, right=True)])["without"]["auroc"] is None
-
-
 @pytest.mark.parametrize("text", ["Vientiane is the capital of Laos."])
 def test_kept_replies_are_judged_anew_without_a_model(tmp_path: Path, text: str) -> None:
     item = "hq001"

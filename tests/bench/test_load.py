@@ -5,16 +5,15 @@ import json
 from collections.abc import AsyncGenerator, Iterator
 from contextlib import asynccontextmanager
 from pathlib import Path
-from typing import Any, cast
+from typing import Any
 
 import pytest
 
-from insula.errors import InputError, InsulaError
+from insula.errors import InsulaError
 from insula_bench import load, load_phases, load_years
-from insula_bench.load_client import Connection, Listener, Listeners, get, post
-from insula_bench.load_phases import Stage, by_window, quantiles
-from insula_bench.load_processes import HERE, Running, running
-from insula_bench.load_sessions import Session, people
+from insula_bench.load_client import Listener, Listeners
+from insula_bench.load_processes import HERE, running
+from insula_bench.load_sessions import Session
 
 Json = dict[str, Any]
 
@@ -120,18 +119,6 @@ async def test_two_turns_with_one_number_are_one_too_few() -> None:
         session.close()
 
 
-async def test_a_connection_that_was_closed_is_opened_anew() -> None:
-    server = Answers(http(1), b"", http(2))
-    async with server.at() as port:
-        connection = Connection(port)
-        assert (await connection.ask(get("/one"))).body == b"1"
-        with pytest.raises(EOFError):
-            await connection.ask(get("/two"))
-        assert (await connection.ask(post("/three", {"a": 1}))).body == b"2"
-        connection.close()
-    assert server.received[2].endswith(b'{"a": 1}')
-
-
 STREAM = (
     b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n7\r\nid: 4\n\n\r\n"
     b'40\r\ndata: {"session": "ana.s1"}\nid: 5\n\n: ping\n\ndata: {"session": "ana.s2"}\nid: 7\n\n\r\n'
@@ -167,50 +154,9 @@ def test_a_listener_is_wrong_unless_it_was_told_all_of_its_user_once(
     assert one.is_wrong([3, 4, 5, 7]) is wrong
 
 
-def test_quantiles_are_by_nearest_rank() -> None:
-    assert quantiles([float(n) for n in range(101)]) == {"median": 50, "p95": 95, "p99": 99, "max": 100}
-    assert quantiles([]) == {}
-
-
-def test_stretches_are_judged_one_by_one() -> None:
-    quiet = [(100.0 + k / 10, 10.0) for k in range(50)]
-    busy = [(105.0 + k / 10, 90.0) for k in range(50)]
-    few = [(110.0, 1.0)]
-    assert by_window(quiet + busy + few) == {"lowest": 10.0, "median": 50.0}
-    assert by_window(few) == {}
-
-
-async def test_the_rate_is_raised_until_the_server_falls_behind_twice(monkeypatch: pytest.MonkeyPatch) -> None:
-    asked: list[float] = []
-
-    async def talked(_: Stage, seconds: float, rate: float) -> Json:
-        asked.append(rate)
-        stumble = len(asked) == 2
-        return {
-            "a_second": 4.0 if stumble else min(rate, 30.0),
-            "failed": 0,
-            "server_ms": {"p95": 20.0 if rate <= 20 else 40.0},
-        }
-
-    monkeypatch.setattr(load_phases, "_talked", talked)
-    nobody = cast(Running, None)
-    stage = Stage(nobody, nobody, Path(), people(0, 200), 60.0)
-    found = await load_phases.rates(stage)
-    assert asked == [10, 20, 20, 30, 40, 40]
-    assert (found["held"], found["kept_up"]) == (20, 30)
-
-
 def test_a_process_that_does_not_start_says_why(tmp_path: Path) -> None:
     with pytest.raises(InsulaError, match=r"(?s)did not start; it said: .*KeyError"), running([HERE, "none"], tmp_path):
         pass
-
-
-def test_where_the_system_does_not_say_what_a_process_costs_it_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
-    class Gone:
-        pid = 2**22 + 1
-
-    with pytest.raises(InputError, match="run this on Linux"):
-        Running(Gone(), 0).cost()  # pyright: ignore[reportArgumentType] all that is looked at is its number
 
 
 @pytest.fixture

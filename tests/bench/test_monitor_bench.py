@@ -12,9 +12,9 @@ import numpy as np
 import pytest
 
 from insula.errors import InputError
-from insula_bench.monitor import measure, run
-from insula_bench.monitor_dialogues import BASELINES, Rated, fitted_elsewhere, read, spearman
-from insula_bench.monitor_languages import cases, in_language, languages
+from insula_bench.monitor import measure
+from insula_bench.monitor_dialogues import BASELINES, fitted_elsewhere, spearman
+from insula_bench.monitor_languages import in_language, languages
 
 GOOD = "My dog loves long walks in the forest, and yours?"
 BAD = "I do not know know what to to say say say."
@@ -48,25 +48,9 @@ def test_sets_that_are_missing_are_left_out_and_ours_is_compared_with_one_featur
     assert "language_f1" not in figures and "correction_auroc" not in figures
 
 
-def test_both_ways_of_printing(data: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert run(str(data), json=True) == 0
-    assert json.loads(capsys.readouterr().out)["sets"]["two"]["n"] == 4
-    assert run(str(data), json=False) == 0
-    assert "best single feature" in capsys.readouterr().out
-
-
 def test_a_folder_without_any_set_is_said(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="holds none of the sets"):
         measure(tmp_path)
-
-
-def test_overall_comes_before_relevance_and_the_same_speaker_spoke_before(tmp_path: Path) -> None:
-    record = rated(GOOD, 2, "Relevance")
-    record["annotations"]["Overall"] = [4, 5]
-    record["context"] = "User: Hi!\nSystem: Hello.\nUser: How are you?"
-    path = tmp_path / "x_eval.json"
-    path.write_text(json.dumps([record]), "utf-8")
-    assert read(path) == [Rated("How are you?", GOOD, ("Hello.",), 4.5)]
 
 
 def test_spearman_shares_the_ranks_of_ties() -> None:
@@ -125,7 +109,3 @@ def test_a_language_is_told_by_its_script_or_its_words() -> None:
         "これは日本語です。", "zh", profiles
     )
     assert in_language("这是一个句子。", "zh", profiles) and not in_language("这是一个句子。", "en", profiles)
-
-
-def test_nothing_is_swapped_where_there_is_one_language_only(confused: Path) -> None:
-    assert cases([]) == []

@@ -138,11 +138,6 @@ def test_the_rules_of_others_are_given_the_calls_before_a_moment(tmp_path: Path)
     assert set(theirs) == {"openhands", "hermes", "hermes_main", "gemini"}
 
 
-def test_a_stop_between_two_prompts_is_heard_only_where_nobody_interrupted() -> None:
-    claimed = ("ask", "thanks")
-    assert lived(rows(("ask", "build it"), *fine(2), ("stop", ""), claimed)).heard[-2].kind == "interrupt"
-
-
 @pytest.mark.parametrize(
     "line",
     [
@@ -238,20 +233,6 @@ def test_a_step_becomes_a_call_on_a_clock_of_its_own(tmp_path: Path) -> None:
     assert run.outcome is True
 
 
-def test_rewards_are_kept_and_the_environments_own_verdict_is_not(tmp_path: Path) -> None:
-    path = write(tmp_path / "a.jsonl", row({"tool": "sql", "reward": 0.5, "valid": False}, {"reward": None}))
-    (run,) = runs(path)
-    assert [call.reward for call in run.calls] == [0.5, 0.0]
-    assert run.calls[0].ok is None
-    assert run.calls[0].input == {"query": "ls"}
-
-
-def test_the_commands_of_swe_agent_are_tools(tmp_path: Path) -> None:
-    steps = ({"tool": "shell", "action": "edit 1:1\nx = 1\nend_of_edit"}, {"tool": "shell", "action": "ls"})
-    (run,) = runs(write(tmp_path / "a.jsonl", row(*steps, name="swelite_sweagent_gpt4")))
-    assert [call.tool for call in run.calls] == ["edit", "Bash"]
-
-
 def test_a_session_tells_what_a_hook_would_be_told(tmp_path: Path) -> None:
     (run,) = runs(write(tmp_path / "a.jsonl", {"session_id": "s", "events": SESSION}))
     kinds = [event.tool if isinstance(event, TranscriptCall) else "prompt" for event in run.events]
@@ -278,11 +259,6 @@ def test_a_subagent_is_an_agent_of_its_own(tmp_path: Path) -> None:
     assert [type(event) for event in sub.events] == [
         TranscriptCall
     ]  # the task that it was given is no word of the user's
-
-
-def test_a_whole_transcript_is_one_session(tmp_path: Path) -> None:
-    (run,) = runs(write(tmp_path / "a.jsonl", {"type": "file-history-snapshot", "messageId": "m"}, *SESSION))
-    assert (run.set, len(run.calls)) == ("claude_code_raw", 3)
 
 
 def test_of_a_marked_chat_only_messages_with_an_output_are_calls(tmp_path: Path) -> None:
@@ -316,15 +292,3 @@ def test_a_file_of_another_form_gives_a_sentence(tmp_path: Path, content: str) -
     assert isinstance(sentence, str)
     assert "a.jsonl' is passed over: " in sentence
     assert sentence.endswith(".")
-
-
-def test_a_file_that_is_cut_short_gives_a_sentence(tmp_path: Path) -> None:
-    whole = write(tmp_path / "a.jsonl.xz", row({})).read_bytes()
-    (tmp_path / "a.jsonl.xz").write_bytes(whole[: len(whole) // 2])
-    (sentence,) = sources([tmp_path])
-    assert isinstance(sentence, str)
-
-
-def test_a_path_that_does_not_exist_is_an_error(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match="does not exist; give"):
-        list(sources([tmp_path / "none"]))

@@ -4,13 +4,11 @@ import asyncio
 from collections.abc import AsyncGenerator, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import replace
-from itertools import pairwise
 from pathlib import Path
 
 import pytest
 
 from insula.errors import InputError, ModelRefused, ModelUnavailable
-from insula.llm.wire import Role
 from insula.testing import Reply, ScriptedModel
 from insula_bench.help import repair, sandbox, step
 from insula_bench.help.repair import Act
@@ -76,11 +74,6 @@ def test_a_model_that_refuses_loops_or_says_nothing_to_do_ends_unsolved(reply: R
     found, _ = runs(tmp_path, [reply] * 12, turns=5)
     assert {run.branch for run in found} in ({"shared"}, {"told", "silent", "placebo"})
     assert all((len(run.acts), run.closed, run.ended) == (5, 0, True) for run in found)
-
-
-def test_another_language_around_an_action_is_none_of_its_business(tmp_path: Path) -> None:
-    (run,), _ = runs(tmp_path, ['我来改这个文件。\n<edit path="answer.txt">\nright\n</edit>\n完成了。'])
-    assert run.closed == 1
 
 
 def test_a_run_whose_model_dies_is_run_again_and_the_others_are_kept(
@@ -228,20 +221,3 @@ def test_the_figures_compare_the_branches_of_the_same_moment() -> None:
     assert noted["another_way_without"]["share"] == 0.0
     assert noted["turns"]["difference"] == -3.0
     assert found["with_a_placebo"]["turns"]["difference"] == -2.0
-
-
-def talk(turns: int) -> list[tuple[Role, str]]:
-    said: list[tuple[Role, str]] = [("user", "the goal")]
-    for turn in range(turns):
-        said.append(("assistant", f"{turn} " + "a" * 300))
-        said.append(("user", f"{turn} " + "b" * 700))
-    return said
-
-
-def test_what_a_long_run_no_longer_shows_changes_only_every_few_turns() -> None:
-    history = talk(40)
-    seen = [repair.bounded(history[: 1 + 2 * turns], 14_000) for turns in range(1, 41)]
-    assert all(sum(len(text) for _, text in one) <= 14_000 and one[0] == history[0] for one in seen)
-    assert all(one[-1] == history[2 * turns] for turns, one in enumerate(seen, 1))
-    begins_anew = sum(after[: len(before)] != before for before, after in pairwise(seen))
-    assert begins_anew <= 40 / repair.LEFT_OUT_AT_ONCE

@@ -67,10 +67,6 @@ def test_only_runs_that_go_on_are_judged_and_only_by_what_fired_until_then() -> 
     assert low < 0.5 < high
 
 
-def test_where_nothing_fires_there_is_no_precision() -> None:
-    assert at_step([watched(0.0, 0.0)], 1, no_gain)["precision"] is None
-
-
 def test_the_prompt_of_the_user_and_the_outcome_reach_the_senses() -> None:
     failing = TranscriptCall("Bash", {"command": "make"}, "No rule to make target", 5.0, ok=False)
     calls = tuple(failing._replace(at=5.0 * i) for i in range(1, 6))
@@ -89,10 +85,6 @@ def test_marks_near_readings_are_held_against_marks_put_anywhere() -> None:
     assert figures["within"][2]["share"] == 1.0
     assert figures["within"][2]["chance"] < 0.2
     assert figures["within"][2]["p"] < 0.05
-
-
-def test_marks_without_any_reading_say_so_instead_of_failing() -> None:
-    assert near_labels([chat({5}, ())])["within"][0] == {"share": None, "chance": None, "p": None}
 
 
 def test_texts_of_healthy_runs_are_counted_per_thousand_calls() -> None:
@@ -124,17 +116,6 @@ def test_the_report_for_machines_holds_every_part(tmp_path: Path, capsys: pytest
     assert figures["healthy"]["calls"] == 0
 
 
-def test_the_report_for_people_names_sets_detectors_and_cases(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    path = tmp_path / "intercode.jsonl"
-    path.write_text("".join(json.dumps(row) + "\n" for row in stuck_and_solved()), "utf-8")
-    assert run([str(path)], json=False) == 0
-    shown = capsys.readouterr().out
-    for word in ("intercode", "openhands", "nociception", "a legitimate poll", "healthy"):
-        assert word in shown
-
-
 def test_data_without_a_single_run_is_an_error(tmp_path: Path) -> None:
     (tmp_path / "a.jsonl").write_text("{}\n", "utf-8")
     with pytest.raises(InputError, match="is a set of runs; see docs"):
@@ -142,18 +123,6 @@ def test_data_without_a_single_run_is_an_error(tmp_path: Path) -> None:
 
 
 CASES = {case.name: case.calls for case in cases()}
-
-
-def bash(command: str = "make", output: str = "done", *, ok: bool | None = True, thought: str = "") -> TranscriptCall:
-    return TranscriptCall("Bash", {"command": command}, output, 0.0, ok=ok, thought=thought)
-
-
-def read(path: str = "a.py", output: str = "a = 1") -> TranscriptCall:
-    return TranscriptCall("Read", {"file_path": path}, output, 0.0, ok=True)
-
-
-def refused(path: str = "a.py") -> TranscriptCall:
-    return TranscriptCall("Read", {"file_path": path}, "File does not exist.", 0.0, ok=False, refused=True)
 
 
 @pytest.mark.parametrize(
@@ -176,15 +145,6 @@ def test_openhands_does_on_the_micro_cases_what_its_own_class_does(name: str, st
     assert openhands(CASES[name]).stops == stops
 
 
-def test_openhands_nudges_at_the_third_refusal_and_stops_at_the_fourth() -> None:
-    assert openhands([refused()] * 3) == Verdict(3, None)
-    assert openhands([refused()] * 4) == Verdict(3, 4)
-
-
-def test_openhands_forgets_what_was_before_the_user_spoke() -> None:
-    assert openhands([bash()] * 3 + [UserPrompt(0.0)] + [bash()] * 3) == Verdict()
-
-
 @pytest.mark.parametrize(
     ("name", "expected"),
     [
@@ -200,31 +160,3 @@ def test_openhands_forgets_what_was_before_the_user_spoke() -> None:
 )
 def test_hermes_does_on_the_micro_cases_what_its_own_class_does(name: str, expected: Verdict) -> None:
     assert hermes(CASES[name]) == expected
-
-
-def test_hermes_takes_no_text_of_a_shell_for_a_failure() -> None:
-    assert hermes([bash(output="Error: no", ok=None)] * 9) == Verdict()
-
-
-def test_hermes_counts_anew_for_each_turn() -> None:
-    assert hermes([bash(ok=False), UserPrompt(0.0), bash(ok=False)]) == Verdict()
-
-
-def test_hermes_main_notices_identical_calls_of_any_tool_and_cycles() -> None:
-    assert hermes([bash()] * 5, main=True) == Verdict(3, 5)
-    assert hermes([bash("a"), bash("b")] * 5, main=True) == Verdict(6, 10)
-
-
-def test_hermes_main_takes_a_retry_after_an_edit_for_a_new_experiment() -> None:
-    edited = TranscriptCall("Edit", {"file_path": "a.py"}, "updated", 0.0, ok=True)
-    assert hermes([bash(ok=False), edited, bash(ok=False)]) == Verdict(3)
-    assert hermes([bash(ok=False), edited, bash(ok=False)], main=True) == Verdict()
-
-
-def test_hermes_main_does_not_halt_on_different_red_commands() -> None:
-    assert hermes([bash(str(i), ok=False) for i in range(9)]) == Verdict(3, 8)
-    assert hermes([bash(str(i), ok=False) for i in range(9)], main=True) == Verdict(3)
-
-
-def test_two_reads_of_one_file_make_hermes_warn() -> None:
-    assert hermes([read(), read("b.py", "b = 2"), read()]) == Verdict(3)

@@ -4,9 +4,8 @@ import pytest
 
 from insula_bench import talks
 from insula_bench.locomo import Conversation, Line
-from insula_bench.monitor_talks import exchanges, replayed
+from insula_bench.monitor_talks import replayed
 from insula_bench.newcomer import Answered, Said, conversation, measure
-from insula_bench.session import exchanges as session_exchanges
 from insula_bench.session import filled
 
 pytestmark = pytest.mark.anyio
@@ -48,12 +47,6 @@ def talk() -> Conversation:
     return Conversation("talk", ("Ana", "Bo"), lines, ())
 
 
-def test_what_one_says_in_several_lines_is_one_message() -> None:
-    first = next(exchanges(talk()))
-    assert first[1].splitlines() == ["Hello Bo.", "What is the capital of Kenya, and how many people live there?"]
-    assert first[2] == "The capital of Kenya is Nairobi."
-
-
 @pytest.mark.anyio
 async def test_a_turn_after_an_omission_is_counted_as_told() -> None:
     figures = await replayed([talk()], 10)
@@ -73,15 +66,3 @@ async def test_a_real_talk_fills_working_memory_and_its_requests_differ_from_the
     assert found.first > 5
     assert found.high == found.turns - found.first + 1
     assert (found.items, found.threshold) == ((16, 12), (0.55, 0.6))
-
-
-async def test_a_talk_that_has_just_begun_changes_nothing() -> None:
-    found = await filled(talks.with_assistant()[0], 6)
-    assert (found.first, found.items) == (None, (16, 16))
-
-
-def test_what_one_says_in_a_row_is_one_message() -> None:
-    (talk, *_) = talks.with_assistant()
-    said = list(session_exchanges(talk))
-    assert all(message and answer for message, answer in said)
-    assert sum(len(message) + len(answer) for message, answer in said) <= sum(len(one.text) + 1 for one in talk.lines)
