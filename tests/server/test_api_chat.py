@@ -71,16 +71,6 @@ async def _said(metacognition: Metacognition) -> list[str]:
     return [line.content for line in await metacognition.store.sessions.read_lines(place, 9)]
 
 
-async def test_a_turn_that_takes_longer_than_a_server_waits_keeps_its_message(
-    make_service: MakeService, metacognition: Metacognition
-) -> None:
-    turns, model = RunningTurns(), HeldModel(answer)
-    turns.start_work(make_service(model=model).chat.reply("ana", "monday", "I live in Lisbon."))
-    await model.gate.reached()
-    await turns.finish_all(seconds=0.0)
-    assert await _said(metacognition) == ["I live in Lisbon."]
-
-
 async def test_one_users_flood_is_worked_off_a_few_at_a_time_and_nothing_of_it_is_lost(
     make_service: MakeService, served: Serve, monkeypatch: pytest.MonkeyPatch
 ) -> None:

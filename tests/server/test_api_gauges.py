@@ -5,13 +5,6 @@ from api_service import Client, MakeService, say
 
 pytestmark = pytest.mark.anyio
 
-PATHS = ("/agent/chat/metacog/status?history=50", "/agent/chat/performance", "/metrics", "/health", "/ready")
-
-
-async def test_before_the_first_snapshot_there_is_none(make_service: MakeService, client: Client) -> None:
-    found = await client(make_service()).get("/agent/chat/metacog/status")
-    assert found.json() == {"available": False}
-
 
 async def test_the_last_snapshot_is_shown_with_those_before_and_what_was_adapted(
     make_service: MakeService, client: Client
@@ -53,23 +46,3 @@ async def test_performance_says_when_the_next_snapshot_is_due(make_service: Make
 async def test_a_history_of_no_length_is_refused(history: str, make_service: MakeService, client: Client) -> None:
     found = await client(make_service()).get("/agent/chat/metacog/status", params={"history": history})
     assert (found.status_code, found.headers["content-type"]) == (422, "application/problem+json")
-
-
-async def test_metrics_are_prometheus_text_of_this_service_alone(make_service: MakeService, client: Client) -> None:
-    here = client(make_service())
-    await say(here, "I live in Lisbon.")
-    found = await here.get("/metrics")
-    assert found.headers["content-type"].startswith("text/plain; version=")
-    assert "metacog_snapshots_total 0.0" in found.text
-    assert "insula_turn_seconds_count" in found.text
-
-
-async def test_none_of_them_names_a_user_or_holds_a_word_of_one(make_service: MakeService, client: Client) -> None:
-    here = client(make_service())
-    for _ in range(6):
-        await say(here, "My password is swordfish, and I live in Lisbon.", user="anastasia", session="confession")
-    for path in PATHS:
-        found = await here.get(path)
-        assert found.status_code == 200
-        for word in ("swordfish", "isbon", "anastasia", "confession"):
-            assert word not in found.text, path

@@ -55,16 +55,6 @@ async def test_a_session_may_have_any_plain_name(here: httpx2.AsyncClient) -> No
         assert (found["session"], len(found["turns"])) == (name, 1)
 
 
-async def test_what_is_not_there_is_said_to_be_missing(here: httpx2.AsyncClient) -> None:
-    await say(here, "I live in Lisbon.")
-    for path in ("/agent/sessions/tuesday", "/agent/memories/99", f"/agent/memories/{2**63 - 1}"):
-        assert (await here.get(path, params=ANA)).status_code == 404
-    assert (await here.delete("/agent/memories/99", params=ANA)).status_code == 404
-    assert (await here.get("/agent/soul/revisions/1", params=ANA)).status_code == 404
-    assert (await here.get("/agent/soul/diff", params={**ANA, "from": 1})).status_code == 404
-    assert (await here.get(f"/agent/memories/{2**63}", params=ANA)).status_code == 422
-
-
 async def test_a_foreign_file_is_shown_to_be_foreign_and_told_to_nobody(
     here: httpx2.AsyncClient, tmp_path: Path
 ) -> None:
@@ -73,40 +63,6 @@ async def test_a_foreign_file_is_shown_to_be_foreign_and_told_to_nobody(
     await say(here, "I live in Lisbon.")
     soul = await _get(here, "/agent/soul")
     assert (soul["foreign"], soul["text"]) == (True, "")
-
-
-async def _learn(here: httpx2.AsyncClient, *wishes: str) -> None:
-    """Let a night follow on each wish."""
-    for wish in wishes:
-        for text in (wish, "Thanks.", "Hello."):
-            await say(here, text)
-        assert (await here.post("/agent/sleep?user=ana&force=true")).status_code == 200
-
-
-async def test_soul_is_shown_with_its_history_and_its_differences_and_undone(
-    here: httpx2.AsyncClient, tmp_path: Path
-) -> None:
-    first, second = "From now on use Celsius.", "From now on, answer in one sentence."
-    await _learn(here, first, second)
-    stands = await _get(here, "/agent/soul")
-    assert (first in stands["text"], second in stands["text"], stands["waiting"]) == (True, True, None)
-    past = (await _get(here, "/agent/soul/revisions"))["revisions"]
-    assert [(one["author"], len(one["changes"])) for one in past] == [("night", 1), ("night", 1)]
-    assert past[0]["id"] == stands["revision"]
-    former = (await _get(here, f"/agent/soul/revisions/{past[1]['id']}"))["text"]
-    assert (first in former, second in former) == (True, False)
-    diff = await _get(here, "/agent/soul/diff")
-    assert (diff["before"], diff["after"]) == (past[1]["id"], past[0]["id"])
-    assert f"+- {second}" in diff["diff"]
-    back = await _get(here, "/agent/soul/diff", **{"from": past[0]["id"], "to": past[1]["id"]})
-    assert f"-- {second}" in back["diff"]
-    assert (await _get(here, "/agent/soul/diff", **{"from": past[0]["id"]}))["diff"] == ""
-    undone = await here.post("/agent/soul/undo", params=ANA, json={})
-    assert (tmp_path / "users" / "ana" / "SOUL.md").read_text() == undone.json()["text"] == former
-    past = (await _get(here, "/agent/soul/revisions"))["revisions"]
-    assert (past[0]["author"], past[0]["why"]) == ("person", f"back to {past[2]['id']}")
-    again = await here.post("/agent/soul/undo", params=ANA, json={"revision": past[1]["id"]})
-    assert second in again.json()["text"]
 
 
 @pytest.mark.parametrize("decision", ["accept", "reject"])

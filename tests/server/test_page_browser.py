@@ -162,27 +162,6 @@ def test_signals_go_on_after_a_cut_and_none_is_lost_or_told_twice(
 # --- guidelines and nights ---------------------------------------------------------------------------------------
 
 
-def test_guidelines_are_taken_back_and_what_waits_is_decided(browser: Browser, running: Site) -> None:
-    running.guide()
-    path = running.soul
-    with tab(browser, running) as page:
-        page.goto("/soul")
-        expect(page.locator("#document")).to_contain_text("Name the platform.")
-        expect(page.locator(".waiting .removed")).to_contain_text(["Personality", "Be brief."])
-        page.locator("#history li", has_text="1 change").last.get_by_role("button").click()
-        expect(page.get_by_role("status")).to_contain_text("as it was then")
-        expect(page.locator("#document")).not_to_contain_text("Name the platform.")
-        assert "Name the platform." not in path.read_text()
-        expect(page.locator("#history > li")).to_have_count(3)
-        expect(page.locator("#history > li").first).to_contain_text("back to")
-        page.locator("#history > li").first.locator("summary").click()
-        expect(page.locator("#history > li").first.locator(".removed").last).to_contain_text("Name the platform.")
-        page.get_by_role("button", name="Reject").click()
-        expect(page.get_by_role("status")).to_contain_text("rejected")
-        expect(page.locator(".waiting")).to_have_count(0)
-        assert "Be brief." in path.read_text()
-
-
 def test_sessions_of_coding_agents_are_listed_each_with_its_timeline(browser: Browser, running: Site) -> None:
     with tab(browser, running) as page:
         page.goto("/agents")

@@ -115,21 +115,6 @@ def test_a_sister_and_her_name_are_one_person(browser: Browser, running: Site) -
         expect(page.locator("#facts > li")).to_have_count(2)
 
 
-def test_the_transcript_holds_both_sides_and_its_lines_are_muted_and_deleted(browser: Browser, running: Site) -> None:
-    running.say("me", "monday", *TOLD)
-    with tab(browser, running) as page:
-        page.goto("/memory")
-        page.get_by_role("link", name="Transcript").click()
-        expect(page.locator("#memories tbody tr")).to_have_count(8)
-        row = page.locator("#memories tbody tr", has_text="Karl").last
-        row.get_by_label("More about line").click()
-        row.get_by_role("button", name="Mute").click()
-        expect(page.get_by_role("status")).to_contain_text("used in no answer")
-        page.get_by_label(re.compile(r"^Erase fact \d+$")).click()
-        page.get_by_role("button", name=re.compile("Erase for good")).click()
-        expect(page.locator("#memories")).not_to_contain_text("My boss Karl")
-
-
 def test_without_javascript_facts_are_added_changed_and_looked_into(browser: Browser, running: Site) -> None:
     context = browser.new_context(base_url=running.url, java_script_enabled=False)
     page = context.new_page()
@@ -149,12 +134,9 @@ def test_without_javascript_facts_are_added_changed_and_looked_into(browser: Bro
 @pytest.mark.parametrize(
     "text",
     [
-        "My sister 👩‍🚀 lives in Lisbon.",
         "My sister <b onmouseover=alert(1)>Ana</b> lives in Lisbon.",
         "My sister Ana \u202egnp.exe lives in Lisbon.",
-        "أختي تعيش في لشبونة",
         "x" * 3_000,
-        "'; DROP TABLE memories; --",
         "[Ana](javascript:alert(1)) lives in Lisbon.",
     ],
 )
@@ -196,30 +178,3 @@ def read(running: Site, path: str) -> str:
     """A page, as a browser asks for it."""
     with urllib.request.urlopen(urllib.request.Request(running.url + path, headers={"Accept": "text/html"})) as answer:
         return answer.read().decode()
-
-
-def test_facts_need_no_mouse(browser: Browser, running: Site) -> None:
-    with tab(browser, running) as page:
-        page.goto("/memory")
-        page.get_by_label("A fact, in a sentence").focus()
-        page.keyboard.type("Karl hates tomatoes.")
-        for key in ("Tab", "Enter"):
-            page.keyboard.press(key)
-        expect(page.locator("#facts > li")).to_have_count(1)
-        page.wait_for_load_state()
-        pin = page.get_by_role("button", name="Pin fact")
-        for _ in range(30):
-            page.keyboard.press("Tab")
-            if pin.evaluate("one => one === document.activeElement"):
-                break
-        page.keyboard.press("Enter")
-        expect(page.locator("#facts .chip")).to_have_text("pinned by you")
-        page.wait_for_load_state()
-        page.get_by_label("Edit fact").focus()
-        for key in ("Enter", "Tab"):
-            page.keyboard.press(key)
-        page.keyboard.press("ControlOrMeta+a")
-        page.keyboard.type("Karl loves tomatoes.")
-        for key in ("Tab", "Enter"):
-            page.keyboard.press(key)
-        expect(page.locator("#facts h2")).to_contain_text("Karl loves tomatoes.")

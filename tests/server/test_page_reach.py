@@ -79,36 +79,6 @@ def test_hostile_words_are_shown_and_do_nothing(browser: Browser, tmp_path: Path
             assert page.evaluate("window.hacked") is None
 
 
-def test_everything_is_reached_with_the_keyboard(browser: Browser, running: Site) -> None:
-    with tab(browser, running) as page:
-        page.goto("/")
-        expect(page.get_by_label("Your message")).to_be_focused()
-        page.keyboard.type("My sister Ana")
-        page.keyboard.press("Shift+Enter")
-        page.keyboard.type("moved to Lisbon.")
-        page.keyboard.press("Enter")
-        expect(page.locator("#turn-1 .user")).to_contain_text("moved to Lisbon.")
-        expect(page.get_by_label("Your message")).to_be_focused()
-        for button in ("That was wrong", "That was right"):
-            page.keyboard.press("Shift+Tab")
-            expect(page.get_by_role("button", name=button)).to_be_focused()
-        page.keyboard.press("Shift+Tab")
-        expect(page.locator("#turn-1 .why > summary")).to_be_focused()
-        outline = page.locator("#turn-1 .why > summary").evaluate("one => getComputedStyle(one).outlineStyle")
-        assert outline == "solid"
-        page.keyboard.press("Enter")
-        expect(page.locator("#turn-1 .reasons")).to_be_visible()
-        page.goto("/operate")
-        skip(page)
-        for _ in range(8):
-            page.keyboard.press("Tab")
-        page.keyboard.press("Enter")
-        expect(page.get_by_label("Name of another user")).to_be_visible()
-        page.keyboard.press("Escape")
-        expect(page.get_by_label("Name of another user")).to_be_hidden()
-        expect(page.locator("#me summary")).to_be_focused()
-
-
 SHOWS_FOCUS = """() => {
   const here = document.activeElement, style = getComputedStyle(here);
   if (here === document.body) return "the focus is lost";

@@ -50,16 +50,6 @@ def test_an_answer_is_laid_out_while_it_is_written_and_after_a_reload_alike(
         assert page.locator("#turn-1 .agent").inner_html() == live
 
 
-def test_an_answer_that_is_longer_than_a_page_shows_is_settled_all_the_same(
-    browser: Browser, tmp_path: Path, site: Sites
-) -> None:
-    with site(tmp_path, model=ScriptedModel(["x" * 500_000])) as running, tab(browser, running, width=320) as page:
-        page.goto("/")
-        say(page, "Write a lot.", 1)
-        expect(page.locator("#turn-1 .agent")).to_contain_text("The rest, as plain text")
-        assert not is_wide(page)
-
-
 def test_code_and_answers_are_copied_as_they_were_written(browser: Browser, tmp_path: Path, site: Sites) -> None:
     with site(tmp_path, model=ScriptedModel(bread)) as running, tab(browser, running) as page:
         page.context.grant_permissions(["clipboard-read", "clipboard-write"])
@@ -95,18 +85,6 @@ def test_what_was_saved_is_taken_back_under_the_message_and_what_it_replaced_cou
     told = told.rpartition("How do I bake bread?")[2]
     assert "answer in one sentence" in told
     assert "in detail" not in told
-
-
-def test_a_fresh_verdict_has_the_colour_that_it_has_after_a_reload(browser: Browser, running: Site) -> None:
-    with tab(browser, running) as page:
-        page.goto("/")
-        say(page, "My sister Ana moved to Lisbon in May.", 1)
-        say(page, "Where does Ana live?", 2)
-        line = page.locator("#turn-2 .told")
-        live = line.evaluate("one => [one.className, getComputedStyle(one).color]")
-        page.reload()
-        assert line.evaluate("one => [one.className, getComputedStyle(one).color]") == live
-        assert "t-good" in live[0]
 
 
 def test_a_token_that_runs_out_while_somebody_types_loses_no_word(

@@ -21,8 +21,8 @@ from insula.memory.storage.store import Store
 from insula.server import live
 from insula.server.api import ledger
 from insula.server.app import create_app
-from insula.server.live import LISTENERS, ListenerRoom, LiveLedger
-from patience import DEADLOCK_SECONDS, until
+from insula.server.live import LISTENERS, LiveLedger
+from patience import DEADLOCK_SECONDS
 
 pytestmark = pytest.mark.anyio
 FEW = 4
@@ -148,16 +148,6 @@ async def test_a_stream_in_which_nothing_happens_says_that_it_is_alive(
     assert ": ping" in found
 
 
-async def test_streams_end_when_the_server_stops(make_service: MakeService, served: Serve) -> None:
-    async with httpx2.AsyncClient(timeout=DEADLOCK_SECONDS) as browser, asyncio.timeout(DEADLOCK_SECONDS):
-        async with served(make_service()) as url:
-            response = await browser.send(browser.build_request("GET", f"{url}/signals?user=ana"), stream=True)
-            lines = response.aiter_lines()
-            await anext(lines)
-        assert [line async for line in lines if line] == []
-        await response.aclose()
-
-
 async def test_a_user_has_so_many_streams_and_no_more(browser: httpx2.AsyncClient) -> None:
     opened = [listening(browser) for _ in range(LISTENERS)]
     for one in opened:
@@ -184,14 +174,6 @@ async def _has_room(browser: httpx2.AsyncClient) -> bool:
 async def test_a_place_that_is_no_number_is_refused(last: str, browser: httpx2.AsyncClient) -> None:
     found = await browser.get("/signals?user=ana", headers={"Last-Event-ID": last})
     assert (found.status_code, found.headers["content-type"]) == (422, "application/problem+json")
-
-
-async def test_a_place_beyond_the_end_waits_for_what_comes(browser: httpx2.AsyncClient) -> None:
-    async with listening(browser, last=2**63 - 1) as stream:
-        assert await stream.next() is None
-        await say(browser, "I live in Lisbon.")
-        with pytest.raises(TimeoutError):
-            await stream.next(limit=0.2)
 
 
 async def test_for_who_does_not_read_nothing_is_read_ahead(
@@ -233,27 +215,6 @@ async def test_for_who_does_not_read_nothing_is_read_ahead(
     assert ids == list(range(1, 10 * ledger.BATCH + 2))
     listener.cancel()
     await asyncio.gather(listener, return_exceptions=True)
-
-
-async def test_places_that_were_looked_at_are_not_kept(
-    browser: httpx2.AsyncClient, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    rooms: list[ListenerRoom] = []
-    began = ListenerRoom.__init__
-
-    def begun(room: ListenerRoom) -> None:
-        began(room)
-        rooms.append(room)
-
-    monkeypatch.setattr(ListenerRoom, "__init__", begun)
-    await say(browser, "I live in Lisbon.")
-    async with listening(browser):
-        for after in range(40):
-            async with listening(browser, after=after) as stream:
-                await stream.next()
-        await until(lambda: sum(bool(one.listeners) for one in rooms) == 1)
-        (room,) = (one for one in rooms if one.listeners)
-        await until(lambda: room.reads == {})
 
 
 _SIGNALS: Scope = {

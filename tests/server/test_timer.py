@@ -2,13 +2,12 @@
 
 import asyncio
 from collections import Counter
-from collections.abc import AsyncGenerator, Mapping, Sequence
+from collections.abc import AsyncGenerator, Sequence
 from dataclasses import replace
 from datetime import UTC, date, datetime, timedelta
 from pathlib import Path
 from zoneinfo import ZoneInfo
 
-import httpx2
 import pytest
 from api_service import Client, MakeService, say
 
@@ -18,11 +17,10 @@ from insula.memory.storage import spending, unread
 from insula.memory.storage.spending import Sum
 from insula.memory.storage.store import Store
 from insula.night.cycle import END, Night, Phase, PhaseName, PhaseReport, Result, SleepReport, sleep_cycle
-from insula.server import timer, tokens
+from insula.server import timer
 from insula.server.rests import Rests, run_rests
 from insula.server.service import Service
 from insula.server.timer import SPREAD, NightTimer, night_delay, run_timer, run_user_night
-from insula.server.tokens import FILE, Keys
 from insula.testing import FrozenClock, ScriptedModel, memory_store
 from patience import DEADLOCK_SECONDS, until
 
@@ -171,23 +169,6 @@ async def test_a_clock_that_is_put_back_brings_no_second_night(
     clock.advance(-back)
     await looker.run_due_nights()
     await NightTimer(service).run_due_nights()
-
-
-async def test_nights_come_daily_though_their_moments_wander(
-    store: Store, clock: FrozenClock, service: Service, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(timer, "SPREAD", SPREAD)
-    looker = NightTimer(service)
-    names: list[str | None] = []
-    for day in range(5):
-        await talk(store, "ana", session=f"day {day}")
-        go_to(clock, BERLIN, 2026, 1, 6 + day, 1, 50)
-        while clock().astimezone(BERLIN).hour < 5:
-            clock.advance(300)
-            await looker.run_due_nights()
-        names.append(await nights(store, "ana"))
-        clock.advance(8 * HOUR)
-    assert names == [f"2026-01-{6 + day:02}" for day in range(5)]
 
 
 def test_moments_lie_within_the_first_hours_spread_and_drawn_anew_each_night(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -530,35 +511,6 @@ async def test_two_weeks_are_kept_and_an_erased_user_leaves_nothing(store: Store
     await store.run(spending.drop_older_dates)
     found = await store.run(spending.read_progress, store.now(), shared=False)
     assert [one.date for one in found.dates] == [f"2026-01-{day:02}" for day in range(20, 6, -1)]
-
-
-@pytest.fixture
-def headers(make_service: MakeService) -> Mapping[str, Mapping[str, str]]:
-    """Of a user, and of who looks after the server."""
-    home = make_service().home
-    assert home is not None
-    made: dict[str, Mapping[str, str]] = {}
-    for name in ("ana", "boss"):
-        text, every = tokens.add_token(tokens.read_tokens(home / FILE), name, "", 0.0, 0, operator=name == "boss")
-        tokens.write_tokens(home / FILE, every)
-        made[name] = {"Authorization": f"Bearer {text}"}
-    return made
-
-
-async def test_all_nights_are_for_an_operators_token_alone(
-    make_service: MakeService, client: Client, headers: Mapping[str, Mapping[str, str]]
-) -> None:
-    service = make_service()
-    assert service.home is not None
-    here = client(replace(service, keys=Keys({"dora": "a-token-of-the-settings"}, service.home / FILE)))
-
-    async def ask(path: str, who: Mapping[str, str], **more: str) -> httpx2.Response:
-        return await here.get(path, headers={**who, **more})
-
-    settings = {"Authorization": "Bearer a-token-of-the-settings"}
-    for who, status in ((headers["boss"], 200), (headers["ana"], 403), (settings, 403), ({}, 401)):
-        assert (await ask("/agent/sleep/all", who)).status_code == status
-    assert (await ask("/agent/memories?user=ana", headers["boss"])).status_code == 403  # no other user's words
 
 
 async def test_without_tokens_who_sits_at_the_machine_sees_them_and_no_word_of_anybody(

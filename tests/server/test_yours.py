@@ -4,15 +4,12 @@ import asyncio
 from pathlib import Path
 
 import pytest
-from api_service import TOKENS, Client, MakeService, answer, say
+from api_service import Client, MakeService, answer, say
 from harness import Ran, run_insula
 
 from patience import HeldModel
 
 pytestmark = pytest.mark.anyio
-
-ANA = {"Authorization": f"Bearer {TOKENS['ana']}"}
-PAGE = {"Accept": "text/html"}
 
 
 @pytest.fixture(autouse=True)
@@ -38,24 +35,6 @@ async def test_all_that_is_known_comes_along_as_an_archive(
     foreign = await here.get("/agent/data/export?user=ana", headers={"Origin": "http://evil.example"})
     assert foreign.status_code == 403
     assert (await here.get("/agent/data/export?user=nobody")).status_code == 404
-
-
-async def test_an_erasure_has_to_be_meant_and_leaves_no_word(
-    make_service: MakeService, client: Client, tmp_path: Path
-) -> None:
-    made = await insula("token", "new", "ana", "--json")
-    mine = {"Authorization": f"Bearer {made.json['token']}"}
-    here = client(make_service())
-    said = {"session": "monday", "message": "My zebrafish Quillon lives in Ouagadougou."}
-    assert (await here.post("/agent/chat", json=said, headers=mine)).status_code == 200
-    assert (await here.post("/agent/data/backup", headers=mine)).json() == {"copies": 1}
-    assert (await here.post("/agent/data/erase", json={"name": "ben"}, headers=mine)).status_code == 422
-    assert (await here.post("/agent/data/erase", json={}, headers=mine)).status_code == 422
-    assert (await here.get("/agent/memories", headers=mine)).json()["memories"]
-    assert (await here.post("/agent/data/erase", json={"name": "ana"}, headers=mine)).json()["erased"] is True
-    assert (await here.get("/agent/memories", headers=mine)).status_code == 401, "the token ends with its user"
-    raw = b"".join(path.read_bytes() for path in tmp_path.rglob("*") if path.is_file())
-    assert not [word for word in (b"uillon", b"uagadougou", b"zebrafish", b'"ana"') if word in raw]
 
 
 async def test_of_two_erasures_at_once_each_is_whole(make_service: MakeService, client: Client) -> None:
@@ -87,25 +66,6 @@ async def test_the_exact_request_is_kept_until_a_memory_is_erased(
     assert (await here.get("/agent/answers/request?user=ben&session=monday&turn=2")).status_code == 404
     assert (await here.delete("/agent/memories/1?user=ana")).status_code == 200
     assert (await here.get("/agent/answers/request?user=ana&session=monday&turn=2")).status_code == 404
-
-
-async def test_the_page_searches_erases_and_shows_what_was_told(make_service: MakeService, client: Client) -> None:
-    here = client(make_service(tokens=TOKENS))
-    for text in ("I live in Lisbon.", "My zebrafish is called Quillon."):
-        await here.post("/agent/chat", json={"session": "monday", "message": text}, headers=ANA)
-    html = ANA | PAGE
-    found = (await here.get("/memory?q=zebrafish", headers=html)).text
-    assert ("Quillon" in found, "I live in Lisbon" in found) == (True, False)
-    assert "Nothing fits" in (await here.get("/memory?q=violin", headers=html)).text
-    part = (await here.get("/parts/request?session=monday&turn=1", headers=html)).text
-    assert "Your message" in part and "I live in Lisbon." in part
-    assert (await here.post("/memory/1/erase", headers=html)).headers["location"] == "/memory?said=erased"
-    assert "not kept any more" in (await here.get("/parts/request?session=monday&turn=1", headers=html)).text
-    yours = (await here.get("/yours", headers=html)).text
-    assert "Erase all of it" in yours and "/agent/data/export" in yours
-    form = await here.post("/yours/erase", data={"name": "ana"}, headers=html)
-    assert (form.status_code, form.headers["location"]) == (303, "/yours?said=erased")
-    assert "Nothing is kept of you" in (await here.get("/yours", headers=html)).text
 
 
 async def test_a_restore_over_a_memory_in_use_is_whole_and_what_it_overtook_is_not_called_kept(
