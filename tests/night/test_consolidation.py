@@ -67,10 +67,6 @@ def test_nothing_young_is_forgotten() -> None:
     assert not list(find_forgettable([held(1, "hi", days=29, importance=0.0)], NOW))
 
 
-def test_a_clock_that_goes_back_forgets_nothing() -> None:
-    assert not list(find_forgettable([held(1, "hi", days=-500, importance=0.0)], NOW))
-
-
 @settings(max_examples=40)
 @given(st.lists(st.text(max_size=30), max_size=30))
 def test_each_memory_is_in_one_group_at_most(texts: list[str]) -> None:
@@ -113,15 +109,6 @@ def test_too_little_says_nothing(points: list[tuple[float, float]]) -> None:
     assert fit_trend(points).verdict == NO_TREND
 
 
-def test_turns_without_an_assessment_are_left_out() -> None:
-    turns = [
-        StoredSignal(1, 1, "meta:turn", {"assessment": {"score": 0.9}}, 86_400.0),
-        StoredSignal(1, 2, "meta:turn", {"hedged": False}, 86_400.0),
-        StoredSignal(1, 3, "meta:turn", {"assessment": None}, 86_400.0),
-    ]
-    assert list_scores(turns) == [(1.0, 0.9)]
-
-
 def test_while_answers_pass_no_rise_or_fall_of_their_scores_is_news() -> None:
     falling = fit_trend([(float(day), 1.0 - 0.003 * day) for day in range(60)])
     assert (falling.verdict, falling.is_news) == ("falling", False)
@@ -138,11 +125,6 @@ def test_a_fall_below_what_passes_is_news_and_so_is_the_way_back(first: float, l
 def test_one_poor_answer_among_many_makes_no_news() -> None:
     scores = [(float(day), 1.0 - 0.003 * day) for day in range(60)]
     assert not fit_trend([*scores, (60.0, 0.1)]).is_news
-
-
-def test_what_could_not_be_told_of_an_answer_has_no_part_in_a_trend() -> None:
-    turn = StoredSignal(1, 1, "meta:turn", {"assessment": {"score": 0.6, "unclear": True}}, 86_400.0)
-    assert list_scores([turn]) == []
 
 
 def test_a_few_poor_answers_more_than_later_are_no_news_though_the_scores_rise() -> None:

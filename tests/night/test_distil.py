@@ -16,7 +16,7 @@ from insula.memory.storage.changes import LessonChange, RevisionChange
 from insula.memory.storage.store import Store
 from insula.night import soul
 from insula.night.agreement import says_opposite, says_same
-from insula.night.distil import ADVICE, DRIFT, DistilResult, Guideline, distil_document
+from insula.night.distil import DRIFT, DistilResult, Guideline, distil_document
 from insula.night.soul import SECTIONS, Document, Section, parse_document, render_document
 from insula.night.soul import file as soul_file
 from insula.night.soul.render import WORDS, count_told_words, count_words, prompt_text
@@ -89,10 +89,6 @@ def test_what_is_neither_stays_side_by_side(one: str, other: str) -> None:
     assert not says_same(one, other) and not says_opposite(one, other)
 
 
-def test_other_words_of_the_same_stems_say_the_same() -> None:
-    assert says_same("Ask before you delete a file.", "Always ask before deleting files.")
-
-
 # What may be told.
 
 
@@ -131,12 +127,6 @@ def test_only_what_is_active_is_told(state: str) -> None:
     assert texts(document(ASK, replace(SHORT, state=state))) == [ASK.text]
 
 
-def test_guidelines_speak_to_the_assistant() -> None:
-    assert texts(document(item("a", "The assistant should greet people by name."))) == [
-        "You should greet people by name."
-    ]
-
-
 def test_the_same_under_two_names_is_one_with_the_support_of_both() -> None:
     twin = item("twin", "Always ask before deleting files.", 1, since=5)
     outcome = distil_document(Document(), [replace(ASK, sessions=frozenset({"s1"})), twin])
@@ -154,13 +144,6 @@ def test_of_opposites_the_better_supported_is_told_and_of_equals_the_older() -> 
 
 
 # Nothing new, nothing lost.
-
-
-def test_with_nothing_new_not_a_byte_changes() -> None:
-    old = document(ASK, SHORT, TESTS)
-    outcome = distil_document(old, [TESTS, SHORT, ASK])
-    assert render_document(outcome.document) == render_document(old)
-    assert not outcome.changes and outcome.proposal is None
 
 
 def test_what_lost_its_support_goes_and_is_told_of() -> None:
@@ -198,12 +181,6 @@ def test_a_flood_of_new_guidelines_is_let_in_by_and_by() -> None:
     outcome = distil_document(old, items)
     assert 0 < count_told_words(outcome.document.derived) - before <= DRIFT * before + max(0, 150 - before)
     assert outcome.proposal and count_told_words(outcome.proposal.derived) > count_told_words(outcome.document.derived)
-
-
-def test_new_advice_for_the_same_guideline_replaces_words_that_no_longer_say_it() -> None:
-    old = document(ASK, SHORT)
-    outcome = distil_document(old, [ASK, replace(SHORT, text="Write as much as was asked for.")])
-    assert [(change.kind, change.id) for change in outcome.changes] == [("changed", "short")]
 
 
 # A person's word.
@@ -283,18 +260,6 @@ def test_the_document_has_at_most_600_words_and_drops_the_least_supported() -> N
         each.support for each in items if each.id not in told
     )
     assert all(line.text in {each.text for each in items} for line in made.derived)
-
-
-def test_scripts_without_spaces_are_bounded_too() -> None:
-    signs = "山川日月火水木金土石田町村森林花草竹米糸貝車雨雪風雲空海池湖"
-    items = [item(f"z{i}", "".join(random.Random(i).choices(signs, k=80)) + "。", 3) for i in range(60)]
-    made = document(*items)
-    assert 0 < sum(map(len, texts(made))) <= 2 * WORDS
-
-
-def test_a_word_is_never_cut() -> None:
-    for line in document(*many(60)).derived:
-        assert line.text.endswith("with care.") and len(line.text) <= ADVICE
 
 
 # Forty nights.
@@ -419,13 +384,6 @@ async def test_a_message_is_told_what_applies_to_it_and_a_persons_own_lines(stor
     for text in (soup, plants):
         assert BRIEF in text, "it is about all answers"
         assert OWN in text
-
-
-async def test_a_guideline_that_is_alone_is_told_where_it_applies_and_nowhere_else(store: Store) -> None:
-    mind = Metacognition(store, holdout=0.0)
-    await learn(store, mind, (("g1", RECIPES, ()),))
-    assert RECIPES in await told(mind, "soup", "Do you have a recipe for a soup?")
-    assert RECIPES not in await told(mind, "barbecue", "Who won the Tour de France in 1998?")
 
 
 async def test_what_was_told_stays_while_the_session_goes_on(store: Store) -> None:

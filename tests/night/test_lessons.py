@@ -73,16 +73,6 @@ async def test_no_lesson_is_made_of_anything_but_a_correction(home: Path, what: 
         assert await learned() == []
 
 
-async def test_a_manner_that_is_asked_for_twice_holds_always(home: Path) -> None:
-    asked = "Please don't use emojis."
-    async with agent(place=home / "insula.db") as ana:
-        await talk(ana, "monday", "What is there in Rome?", "Rome 🎉", asked, "Fine.")
-        await talk(ana, "tuesday", "Who painted the Mona Lisa?", "Leonardo 🎉", asked, "Fine.")
-        await night(ana)
-        (lesson,) = await learned()
-    assert (lesson["advice"], lesson["trigger"]) == (asked, [])
-
-
 CORRECTED_AGAIN = {
     "de": ("Was ist die Hauptstadt von Australien?", "Nein, die Hauptstadt ist Canberra."),
     "es": ("¿En qué año cayó Constantinopla?", "No, fue en 1453."),

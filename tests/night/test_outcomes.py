@@ -10,7 +10,6 @@ from hypothesis import strategies as st
 from insula import Metacognition
 from insula.calibration import MISSES, MOST, OWN, PACE, AnswerOutcome, load_shipped, move_threshold
 from insula.memory.retrieval.embedding import embed_text
-from insula.memory.storage.changes import RevisionChange
 from insula.memory.storage.rows import StoredSignal, TranscriptLine
 from insula.memory.storage.store import NightRepository, Store
 from insula.night.cycle import PhaseName, sleep_cycle
@@ -210,19 +209,6 @@ async def test_what_became_of_the_assistant_s_own_words_changes_nothing(store: S
     report = await metacognition.sleep("ana", force=True)
     assert next(one.state for one in report.phases if one.name == "calibration") == "skipped"
     assert await read_calibration(store, user_id, load_shipped()) == Own(load_shipped(), ())
-
-
-@pytest_anyio
-async def test_an_outcome_without_a_score_that_an_earlier_version_kept_is_dropped(store: Store) -> None:
-    await _days(store, "Thanks!", 1)
-    user_id = await store.nights.find_user_id("ana")
-    assert user_id is not None
-    kept = {"outcomes": [[0.0, True], [0.8, False], [1.5, True], ["x", True], [0.7]]}
-    await store.guidance.add_revision(user_id, RevisionChange(OWN, "night", '{"slope": 0.35, "shift": 0.12}', kept))
-    assert (await read_calibration(store, user_id, load_shipped())).outcomes == (AnswerOutcome(0.8, held=False),)
-    await Metacognition(store, holdout=0.0).sleep("ana", force=True)
-    found = await read_calibration(store, user_id, load_shipped())
-    assert (len(found.outcomes), found.calibration.slope) == (2, pytest.approx(1.0, abs=0.1))
 
 
 @pytest_anyio

@@ -14,11 +14,8 @@ from insula.memory.storage.rows import StoredSignal, TranscriptLine, Understood
 from insula.memory.storage.store import Store
 from insula.night import prompts
 from insula.night.cycle import Night, PhaseName, PhaseReport, Result, sleep_cycle
-from insula.night.grounding import CitedProposal
-from insula.night.operations import Candidate
-from insula.night.phases.reflection import merge_insights, merge_principles, reflect_on_days
+from insula.night.phases.reflection import reflect_on_days
 from insula.night.phases.summaries import summarise_sessions
-from insula.night.records import Records
 from insula.night.unsettled import SessionReading, still_open
 from insula.testing import Reply, Request, ScriptedModel, answer_second_look
 from insula.types import Provenance
@@ -226,30 +223,6 @@ async def test_what_is_known_gains_support_instead_of_a_second_life(store: Store
     assert after.confidence > before.confidence
 
 
-def item(text: str, *sessions: int, section: str = "") -> CitedProposal:
-    return CitedProposal(text, sessions, section)
-
-
-NO_RECORDS = Records((), (), {}, {})
-
-
-def test_the_opposite_is_no_duplicate() -> None:
-    kept = merge_insights(
-        [item("Use emojis in Postgres answers.", 1), item("Use no emojis in Postgres answers.", 2)], [], NO_RECORDS
-    )
-    assert len(kept.changes) == 2
-
-
-def test_principles_that_say_the_same_are_one_candidate() -> None:
-    same = [
-        item("Keep the answers on Postgres short.", 1, section="interaction"),
-        item("Keep answers on Postgres short.", 3, section="interaction"),
-    ]
-    assert merge_principles(same) == [
-        Candidate(section="interaction", advice="Keep the answers on Postgres short.", sessions=[1, 3])
-    ]
-
-
 async def test_a_prompt_too_long_for_the_model_is_asked_anew_with_fewer_records(
     store: Store, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -309,16 +282,6 @@ ASKED = [
 def test_a_question_is_open_until_it_is_resolved(turns: list[StoredSignal], open_: bool) -> None:
     again = [one._replace(session_id=5) for one in turns if one.session_id == 1]
     assert bool(still_open(ASKED, [*again, *turns])) == open_
-
-
-@pytest.mark.parametrize(
-    ("told", "open_"),
-    [("The recovery codes lie in the safe.", False), ("Where are they?", True), ("I had soup for lunch.", True)],
-)
-def test_a_question_is_no_longer_open_once_the_user_has_told_the_answer(told: str, open_: bool) -> None:
-    read = [*ASKED, SessionReading(6, [line(2, told)])]
-    turns = [turned(session, 1, "recovery code", "low", 0.4) for session in (1, 5)]
-    assert bool(still_open(read, turns)) is open_
 
 
 HOTELS = {

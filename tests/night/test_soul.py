@@ -102,11 +102,6 @@ def test_a_new_document_has_the_four_sections_and_a_place_for_the_person() -> No
     assert not BRIEF.problems and prompt_text(parse_document(TEMPLATE)) == ""
 
 
-def test_line_ends_are_those_of_the_file() -> None:
-    made = written(("a1", "Be brief."), on="My own words.\r\n")
-    assert "\n" not in render_document(made).replace("\r\n", "")
-
-
 def test_a_last_line_without_an_end_stays_whole() -> None:
     assert render_document(written(("a1", "Be brief."), on="mine")).startswith("mine\n\n## Personality\n")
 
@@ -231,10 +226,6 @@ def test_a_diff_says_who_changed_what_and_why() -> None:
     assert diff_documents(found, found) == ()
 
 
-def test_a_digest_is_of_the_bytes() -> None:
-    assert file_digest("é\r\n") == file_digest("é\r\n".encode()) != file_digest("é\n")
-
-
 # The file of guidelines: whose it is, and that nothing of a person's is ever written over
 
 
@@ -260,17 +251,6 @@ def put(path: Path) -> list[str]:
 def test_the_workspace_comes_before_the_data_folder(tmp_path: Path) -> None:
     assert soul_path(tmp_path, tmp_path / "data") == tmp_path / "SOUL.md"
     assert soul_path(None, tmp_path / "data") == tmp_path / "data" / "SOUL.md"
-
-
-def test_where_there_is_no_file_there_is_an_empty_document(path: Path) -> None:
-    found = read_soul(path, [])
-    assert found.document == Document() and found.digest == "" and not found.foreign
-
-
-def test_what_we_wrote_is_ours(path: Path) -> None:
-    known = put(path)
-    found = read_soul(path, known)
-    assert found.usable == OURS and not found.edited and not found.foreign
 
 
 def test_a_persons_edit_of_ours_is_used_and_said(path: Path) -> None:
@@ -366,14 +346,6 @@ def test_a_new_file_is_private_and_an_old_one_keeps_its_mode(path: Path) -> None
     assert write_soul(path, MORE, known[0])
     assert stat.S_IMODE(path.stat().st_mode) == 0o640
     assert sorted(each.name for each in path.parent.iterdir()) == ["SOUL.md"]
-
-
-def test_bytes_go_through_unchanged(path: Path) -> None:
-    data = "\ufeffmine\r\n\ttabs \u00e9 e\u0301\r".encode()
-    path.write_bytes(data)
-    found = read_soul(path, [file_digest(data)])
-    assert write_soul(path, found.document, found.digest) == found.digest
-    assert path.read_bytes() == data
 
 
 def test_the_same_document_is_not_written_again(path: Path) -> None:
