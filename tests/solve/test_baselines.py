@@ -6,7 +6,7 @@ from solving import PROBLEM, MemoryPool, asked
 
 from insula import InsulaError
 from insula.testing import ModelRefused, ModelTimeout, ModelUnavailable, Reply, ScriptedModel
-from insula_solve import METHODS, Account, Budget, BudgetExceeded, Models, find_method
+from insula_solve import METHODS, Account, Budget, BudgetExceeded, Models
 from insula_solve.baselines import adaptive_self_consistency, build_self_consistency, direct, self_consistency
 from insula_solve.solution import MethodEnd
 
@@ -114,11 +114,6 @@ async def test_time_limits_cost_a_chain_each_and_the_third_ends_it() -> None:
     assert (solved.answer, solved.completed, solved.stopped) == ("10", False, "The model was late")
 
 
-async def test_an_empty_reply_is_a_lost_chain() -> None:
-    solved = await self_consistency(PROBLEM, Models(generator=ScriptedModel([*boxed(10), "", "", "", ""])))
-    assert (solved.answer, solved.confidence, len(solved.attempts)) == ("10", 1.0, 1)
-
-
 @pytest.mark.parametrize("name", METHODS)
 async def test_no_method_asks_about_nothing_or_about_too_much(name: str) -> None:
     models = Models(generator=ScriptedModel([]))
@@ -147,14 +142,3 @@ async def test_what_is_spent_is_told_by_stage_also_from_an_account_in_use() -> N
     first, second = await direct(PROBLEM, models, account), await direct(PROBLEM, models, account)
     assert first.usage["chain"].calls == second.usage["chain"].calls == 1
     assert account.spent.calls == 2
-
-
-async def test_a_confidence_of_its_own_needs_log_probabilities() -> None:
-    solved = await direct(PROBLEM, Models(generator=ScriptedModel(boxed(10), logprob=None)))
-    assert (solved.answer, solved.confidence, solved.confidences) == ("10", None, {})
-
-
-def test_a_method_is_found_by_its_name_and_an_unknown_one_is_refused() -> None:
-    assert find_method("self-consistency") is self_consistency
-    with pytest.raises(InsulaError, match="name one of insula, mgv"):
-        find_method("magic")

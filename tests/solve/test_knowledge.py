@@ -14,7 +14,6 @@ from insula_solve.features import read_features
 from insula_solve.knowledge import (
     Knowledge,
     Records,
-    compute_posterior,
     draw_strategy,
     fits_classes,
     read_repertoire,
@@ -88,15 +87,6 @@ def test_where_nothing_is_known_a_strategy_that_fits_is_drawn_and_not_always_the
     assert draw_strategy(odd, {}, ["percent"], 1).name == "sketch", "where none fits, one of all"
 
 
-def test_a_draw_is_repeatable_and_leaves_out_what_it_is_told_to() -> None:
-    assert draw_strategy(read_shipped(), {}, [], 3) == draw_strategy(read_shipped(), {}, [], 3)
-    everything = frozenset(one.name for one in read_shipped())
-    assert draw_strategy(read_shipped(), {}, [], -3, without=everything - {"table"}).name == "table"
-    assert draw_strategy(read_shipped(), {}, [], 3, without=everything) in read_shipped()
-    table = next(one for one in read_shipped() if one.name == "table")
-    assert compute_posterior(table, StrategyTally(2, 1), ["money"]) == (4.0, 2.0)
-
-
 @pytest.mark.parametrize("said", ["table", "I choose Table.", "7", "7.", "# 7", "**table**: it fits"])
 def test_a_strategy_is_known_however_a_model_names_it(said: str) -> None:
     named = Knowledge().find_strategy(said)
@@ -129,13 +119,3 @@ async def test_records_stay_in_the_store(store: Store) -> None:
 def test_a_problem_has_a_class_at_first_sight(problem: str, kind: str) -> None:
     assert read_features(problem).kind == kind
     assert 0 <= read_features(problem).difficulty <= 1
-
-
-def test_more_numbers_and_harder_words_look_harder() -> None:
-    easy, hard = (
-        read_features("Ann has 3 eggs and 4 pears."),
-        read_features("Ann has 3 eggs, twice as many as Bo, 20% of 9, 7, 8."),
-    )
-    assert easy.difficulty < hard.difficulty
-    assert read_features("How many hours does it take, 3 or 4?").is_count is False
-    assert read_features("How many apples are there, 3 or 4?").is_count

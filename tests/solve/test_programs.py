@@ -17,7 +17,7 @@ from insula import InputError
 from insula_solve import programs
 from insula_solve.programs import check_tests, evaluate_expression, run_program
 
-GENERATED = 20_000
+GENERATED = 4_000
 
 
 def grown(lot: random.Random, depth: int) -> tuple[str, Fraction]:
@@ -41,7 +41,7 @@ def grown(lot: random.Random, depth: int) -> tuple[str, Fraction]:
     return f"({left}) {sign} ({right})" if lot.random() < 0.7 else f"(({left}){sign}({right}))", value
 
 
-def test_it_agrees_with_fractions_on_twenty_thousand_expressions() -> None:
+def test_it_agrees_with_fractions_on_thousands_of_expressions() -> None:
     lot = random.Random(7)
     computed = 0
     for _ in range(GENERATED):

@@ -1,7 +1,9 @@
 """How sure to be of the leading answer: where problems differ in how hard they are, disagreement says that one is."""
 
 from collections import Counter
+from collections.abc import Sequence
 from fractions import Fraction
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -9,7 +11,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from insula import InputError
 from insula_solve.answers import answer_with_number
 from insula_solve.baselines import AGREED, WAVES
 from insula_solve.features import read_features
@@ -28,7 +29,7 @@ POLICY = VotePolicy(attempts=9)
 VOTES = st.lists(st.integers(1, 5), min_size=1, max_size=12)
 
 
-def chains(answers: list[int]) -> list[Attempt]:
+def chains(answers: Sequence[int]) -> list[Attempt]:
     """Plain chains with these answers; 0 is none."""
     return [
         Attempt(number=at, kind="chain", reasoning="", answer=answer_with_number(Fraction(answer)) if answer else None)
@@ -36,7 +37,7 @@ def chains(answers: list[int]) -> list[Attempt]:
     ]
 
 
-def sure(answers: list[int], policy: VotePolicy = POLICY) -> float:
+def sure(answers: Sequence[int], policy: VotePolicy = POLICY) -> float:
     """The confidence in the leading answer."""
     attempts = chains(answers)
     return estimate_confidence(rank_answers(attempts, PROBLEM, policy), attempts, PROBLEM, policy)
@@ -91,20 +92,8 @@ def test_attempts_of_several_kinds_are_trusted_more_and_never_for_certain() -> N
     assert raise_confidence(0.7, VotePolicy(unlike=0.0)) == pytest.approx(0.7)
 
 
-def test_chains_that_say_nothing_are_refused() -> None:
-    with pytest.raises(InputError, match="say nothing among 4 wrong answers; give one above"):
-        VotePolicy(chain=0.2)
-
-
 def test_an_attempt_without_an_answer_speaks_for_a_hard_problem() -> None:
     assert sure([1, 1, 0, 0]) < sure([1, 1])
-
-
-def test_where_attempts_are_independent_it_approaches_the_share_of_the_votes() -> None:
-    policy = VotePolicy(alike=1e-4, repeated=1.0)
-    attempts = chains([1, 1, 1, 2, 3])
-    standing = rank_answers(attempts, PROBLEM, policy)
-    assert estimate_confidence(standing, attempts, PROBLEM, policy) == pytest.approx(standing[0].share, abs=0.01)
 
 
 def rank(scores: Any, right: Any) -> float:
@@ -114,7 +103,7 @@ def rank(scores: Any, right: Any) -> float:
 
 
 def test_among_easy_and_hard_problems_it_tells_right_from_wrong_better_than_the_share_of_the_votes() -> None:
-    ended = [_ended(answers) for answers in _world(1_500)]
+    ended = [_ended(answers) for answers in _world()]
     shares, chances = np.array([(one.share, sure(answers)) for one, answers in ended]).T
     right = np.array([one.answer == RIGHT for one, _ in ended])
     assert rank(chances, right) > rank(shares, right) + 0.05
@@ -123,38 +112,47 @@ def test_among_easy_and_hard_problems_it_tells_right_from_wrong_better_than_the_
 
 
 def test_its_attempts_cost_no_more_than_those_of_adaptive_self_consistency() -> None:
-    world = _world(1_000)
+    world = _world()
     ours = sum(len(_ended(answers)[1]) for answers in world)
     theirs = sum(next(wave for wave in WAVES if _share(answers[:wave]) >= AGREED or wave == 8) for answers in world)
     assert 0.95 < ours / theirs <= 1.0
 
 
 RIGHT = "1"
+PROBLEMS = 1_500
 
 
-def _world(problems: int) -> list[list[int]]:
-    """Ten answers to each of some problems, easy ones and hard ones; 1 is right.
+@cache
+def _world() -> list[tuple[int, ...]]:
+    """Answers to each of many problems, easy ones and hard ones; 1 is right, and wrong ones are numbered as they come.
 
     Wrong answers are not spread evenly, as in the data: two wrong ones are the same in one case of five or six.
     """
     draw = np.random.default_rng(7)
     strength = 1 / POLICY.alike - 1
-    found: list[list[int]] = []
-    for _ in range(problems):
+    found: list[tuple[int, ...]] = []
+    for _ in range(PROBLEMS):
         chance = draw.beta(POLICY.chain * strength, (1 - POLICY.chain) * strength)
         wrong = 2 + draw.choice(20, POLICY.attempts, p=draw.dirichlet([0.3] * 20))
-        found.append(np.where(draw.random(POLICY.attempts) < chance, int(RIGHT), wrong).tolist())
+        answers = np.where(draw.random(POLICY.attempts) < chance, int(RIGHT), wrong).tolist()
+        names = {int(RIGHT): int(RIGHT)}
+        found.append(tuple(names.setdefault(one, len(names) + 1) for one in answers))
     return found
 
 
-def _ended(answers: list[int]) -> tuple[AnswerStanding, list[int]]:
+def _ended(answers: tuple[int, ...]) -> tuple[AnswerStanding, tuple[int, ...]]:
     """The leading answer where the method ends, and the answers until then."""
     for made in range(2, len(answers)):
-        standing = rank_answers(chains(answers[:made]), PROBLEM, POLICY)
+        standing = _stand(answers[:made])
         if is_settled(standing, POLICY):
             return standing[0], answers[:made]
-    return rank_answers(chains(answers), PROBLEM, POLICY)[0], answers
+    return _stand(answers)[0], answers
 
 
-def _share(answers: list[int]) -> float:
+@cache
+def _stand(answers: tuple[int, ...]) -> Sequence[AnswerStanding]:
+    return rank_answers(chains(answers), PROBLEM, POLICY)
+
+
+def _share(answers: Sequence[int]) -> float:
     return Counter(answers).most_common(1)[0][1] / len(answers)
