@@ -44,10 +44,6 @@ def test_no_language_is_guessed_from_almost_nothing_or_from_code(text: str) -> N
     assert detect_language(text) == "unknown"
 
 
-def test_chinese_with_an_ornamental_kana_stays_chinese() -> None:
-    assert detect_language("我最喜欢的饮料是鲜の每日牛奶，它很好喝，也很健康") == "zh"
-
-
 @pytest.mark.parametrize(
     ("text", "pieces"),
     [
@@ -67,15 +63,6 @@ def test_sentences_end_where_sentences_end(text: str, pieces: list[str]) -> None
 
 def test_terms_are_stems_without_function_words_or_accents() -> None:
     assert analyse_text("The cafés are running").terms == (stem_word("cafés", "en"), "run")
-
-
-def test_korean_words_are_terms() -> None:
-    assert analyse_text("한국의 수도는 서울입니다").terms
-
-
-def test_names_are_capitals_where_none_is_due() -> None:
-    assert analyse_text("Yesterday I met Ana in Porto.").names == {"ana", "porto"}
-    assert analyse_text("Die Katze schläft auf dem Sofa und träumt.").names == frozenset()
 
 
 @given(st.text(max_size=200))
@@ -176,33 +163,10 @@ def test_a_question_about_a_language_may_be_answered_in_its_own(message: str) ->
     assert not wrong(message, ANSWERS["en"])
 
 
-def test_a_translation_may_stand_within_an_explanation() -> None:
-    answer = 'In French you would say: "Où est la gare, s\'il vous plaît ?", which is the polite form.'
-    assert not wrong("Translate 'where is the station' into French", answer)
-
-
 def test_the_identity_decides_where_the_message_says_nothing() -> None:
     assert wrong("ok", ANSWERS["fr"], own=("de", "en"))
     assert not wrong("ok", ANSWERS["de"], own=("de", "en"))
     assert not wrong("ok", ANSWERS["fr"])
-
-
-def test_a_message_outside_the_identity_may_be_answered_in_either_language() -> None:
-    assert not wrong(ANSWERS["fr"], ANSWERS["fr"], own=("de",))
-    assert not wrong(ANSWERS["fr"], ANSWERS["de"], own=("de",))
-    assert wrong(ANSWERS["fr"], ANSWERS["es"], own=("de",))
-
-
-@pytest.mark.parametrize(
-    ("message", "answer"),
-    [
-        ("Where is the station of the town?", "Москва"),
-        ("Where is the station of the town?", "駅です。"),
-        ("車はどこにありますか？", "Your car is parked behind the house."),
-    ],
-)
-def test_another_script_is_wrong_even_where_little_is_said(message: str, answer: str) -> None:
-    assert wrong(message, answer)
 
 
 @pytest.mark.parametrize(
@@ -222,11 +186,6 @@ def test_code_names_and_quotations_have_no_language(message: str, answer: str) -
     assert not wrong(message, answer)
 
 
-def test_close_kin_are_not_told_apart() -> None:
-    message = "Apa ibu kota negara itu dan berapa banyak orang yang tinggal di sana?"
-    assert not wrong(message, "Ibu kota negara itu ialah sebuah bandar besar di tepi sungai.")
-
-
 def test_a_long_answer_is_judged_by_most_of_it() -> None:
     assert not wrong(ANSWERS["en"], ANSWERS["en"] * 12 + ANSWERS["fr"] * 4)
     assert wrong(ANSWERS["en"], ANSWERS["en"] + ANSWERS["fr"] * 20)
@@ -235,11 +194,3 @@ def test_a_long_answer_is_judged_by_most_of_it() -> None:
 @given(st.text(max_size=200), st.text(max_size=200))
 def test_nothing_raises(message: str, answer: str) -> None:
     assert wrong(message, answer) in {True, False}
-
-
-@pytest.mark.parametrize(
-    "answer", ["The Catholic, French Revolution, The Church", "Mona Lisa, Leonardo da Vinci, Louvre"]
-)
-def test_a_list_of_names_has_no_language(answer: str) -> None:
-    assert not wrong(ANSWERS["de"], answer)
-    assert not wrong(ANSWERS["es"], answer)

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from growth import LINEAR, growth
 from insula.text.analysis import Analysis, analyse_text
 from insula.text.answers import AskKind, carries_answer
-from insula.text.questions import MAX_ASKS, find_asks, find_assertions, is_small_talk
+from insula.text.questions import MAX_ASKS, find_asks, find_assertions
 from insula.turn.aim import asks_only_user
 
 
@@ -17,48 +17,6 @@ def kinds(message: str) -> list[str]:
 
 def texts(message: str) -> list[str]:
     return [ask.text for ask in find_asks(analyse_text(message))]
-
-
-@pytest.mark.parametrize(
-    ("message", "first", "second"),
-    [
-        (
-            "What is the capital of Mongolia, and how many people live there?",
-            "What is the capital of Mongolia",
-            "how many people live there?",
-        ),
-        (
-            "¿Cuál es la capital de Mongolia y cuántas personas viven allí?",
-            "¿Cuál es la capital de Mongolia",
-            "cuántas personas viven allí?",
-        ),
-        (
-            "Quelle est la capitale de la Mongolie et combien de personnes y vivent ?",
-            "Quelle est la capitale de la Mongolie",
-            "combien de personnes y vivent ?",
-        ),
-        (
-            "Was ist die Hauptstadt der Mongolei, und wie viele Menschen leben dort?",
-            "Was ist die Hauptstadt der Mongolei",
-            "wie viele Menschen leben dort?",
-        ),
-        (
-            "Qual é a capital da Mongólia e quantas pessoas vivem lá?",
-            "Qual é a capital da Mongólia",
-            "quantas pessoas vivem lá?",
-        ),
-        (
-            "Qual è la capitale della Mongolia e quante persone ci vivono?",
-            "Qual è la capitale della Mongolia",
-            "quante persone ci vivono?",
-        ),
-        ("蒙古的首都是什么，那里有多少人口？", "蒙古的首都是什么", "那里有多少人口？"),
-        ("モンゴルの首都はどこで、人口は何人ですか？", "モンゴルの首都はどこで", "人口は何人ですか？"),
-    ],
-)
-def test_two_questions_joined_in_one_sentence_are_two(message: str, first: str, second: str) -> None:
-    assert texts(message) == [first, second]
-    assert kinds(message) == ["name", "number"]
 
 
 @pytest.mark.parametrize(
@@ -130,31 +88,9 @@ def test_a_statement_or_a_reported_question_asks_nothing(message: str) -> None:
     assert kinds(message) == []
 
 
-def test_items_of_a_list_ask_each_for_itself() -> None:
-    message = (
-        "Answer these questions:\n1. What is an X-ray?\n2. Name two rivers of France.\n3) Who wrote Hamlet and when?"
-    )
-    assert texts(message) == ["What is an X-ray?", "Name two rivers of France.", "Who wrote Hamlet", "when?"]
-
-
 def test_pasted_material_and_code_ask_nothing() -> None:
     assert texts("Summarise this:\nWho are we? Where do we go?") == ["Summarise this"]
     assert texts('Fix this:\n```python\nprint("what?")\n```') == ["Fix this"]
-
-
-def test_a_quoted_question_is_what_the_request_is_about() -> None:
-    assert texts('Translate "How are you?" into French') == ['Translate "How are you?" into French']
-
-
-def test_one_question_with_two_verbs_or_two_pronouns_is_one() -> None:
-    assert len(find_asks(analyse_text("How do I download and install git?"))) == 1
-    assert len(find_asks(analyse_text("What is the difference between when and where?"))) == 1
-    assert len(find_asks(analyse_text("Tell me about Paris, which is the capital of France."))) == 1
-
-
-def test_the_form_that_is_wanted_is_not_what_is_asked_about() -> None:
-    (ask,) = find_asks(analyse_text("Write an essay of 500 words about volcanoes."))
-    assert ask.terms == ("volcano",)
 
 
 @pytest.mark.parametrize(
@@ -162,21 +98,6 @@ def test_the_form_that_is_wanted_is_not_what_is_asked_about() -> None:
 )
 def test_outside_the_known_languages_a_marked_question_is_open(message: str) -> None:
     assert kinds(message) == ["open"]
-
-
-def test_statements_leave_out_questions_greetings_and_backchannel() -> None:
-    found = find_assertions(
-        analyse_text("Hello! I live in Porto. ok cool\nwow! Thanks a lot! Do you remember where I work?")
-    )
-    assert [sentence.text for sentence in found] == ["I live in Porto."]
-
-
-@pytest.mark.parametrize(
-    "message", ["Thanks!", "ok cool", "gracias", "Merci beaucoup !", "danke", "谢谢", "ありがとう"]
-)
-def test_small_talk_states_nothing(message: str) -> None:
-    assert is_small_talk(analyse_text(message))
-    assert not is_small_talk(analyse_text("I live in Porto."))
 
 
 @pytest.mark.parametrize(

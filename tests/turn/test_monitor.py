@@ -106,12 +106,6 @@ def test_an_answer_to_another_question_is_not_known_to_be_one(message: str, resp
             "how many people live there?",
         ),
         (
-            MONGOLIA,
-            "Ulaanbaatar, founded in 1639, is the capital.",
-            "Ulaanbaatar, with 1.6 million inhabitants.",
-            "how many people live there?",
-        ),
-        (
             "¿Cuál es la capital de Mongolia y cuántas personas viven allí?",
             "La capital de Mongolia es Ulán Bator, la ciudad más grande del país.",
             "La capital de Mongolia es Ulán Bator, con 1,6 millones de habitantes.",
@@ -166,31 +160,6 @@ def test_an_answer_to_another_question_is_not_known_to_be_one(message: str, resp
             "where do you live?",
         ),
         (
-            "What time is it in Tokyo and what's the weather?",
-            "It's 9 pm in Tokyo.",
-            "It's 9 pm in Tokyo, and it is raining.",
-            "what's the weather?",
-        ),
-        (
-            "¿Qué hora es y qué tiempo hace?",
-            "Son las nueve.",
-            "Son las nueve, y hace sol.",
-            "qué tiempo hace?",
-        ),
-        (
-            "Wie heißt du und wo wohnst du?",
-            "Ich heiße Bob.",
-            "Ich heiße Bob und wohne in Leeds.",
-            "wo wohnst du?",
-        ),
-        ("你叫什么名字，住在哪里？", "我叫小明。", "我叫小明，住在上海。", "住在哪里？"),
-        (
-            "お名前は何ですか？どこに住んでいますか？",
-            "太郎です。",
-            "太郎です。東京に住んでいます。",
-            "どこに住んでいますか？",
-        ),
-        (
             "Why did the build fail and how do I fix it?",
             "It failed because a dependency is missing.",
             "It failed because a dependency is missing. Add `numpy` to pyproject.toml and build again.",
@@ -214,11 +183,6 @@ def test_a_skipped_question_is_named_and_an_answered_one_is_not(
     complete = assess(message, whole)
     assert complete.unanswered == ()
     assert complete.passed
-
-
-def test_one_skipped_of_two_lands_where_responses_are_hedged() -> None:
-    half = "The capital of Mongolia is Khantakal, which is the largest city in the country."
-    assert HEDGE_THRESHOLD <= assess(MONGOLIA, half).score < PASS_THRESHOLD
 
 
 @pytest.mark.parametrize(
@@ -258,11 +222,6 @@ def test_declining_and_asking_back_are_answers(message: str, response: str) -> N
     assert assessment.unanswered == ()
 
 
-def test_declining_one_of_two_questions_answers_both() -> None:
-    response = "The capital of Mongolia is Ulaanbaatar. I don't know how many people live there."
-    assert assess(MONGOLIA, response).unanswered == ()
-
-
 def test_a_refusal_of_nothing_is_poor() -> None:
     assert assess("Hi!", "I cannot help with that.").outcome == "doubtful"
     assert assess("Hola", "No puedo ayudarte con eso.").outcome == "doubtful"
@@ -283,11 +242,6 @@ def test_the_wrong_language_does_not_pass(message: str, response: str) -> None:
     assert "wrong_language" in assessment.flags
     assert assessment.parts.consistency == 0.0
     assert assessment.score < HEDGE_THRESHOLD
-
-
-def test_wrong_language_and_a_skipped_question_are_both_seen() -> None:
-    response = "La capital de Mongolia es Ulán Bator y es la ciudad más grande del país."
-    assert assess(MONGOLIA, response).flags == ("incomplete", "wrong_language")
 
 
 @pytest.mark.parametrize(
@@ -319,11 +273,6 @@ def test_an_empty_response_scores_nothing(response: str) -> None:
     assert len(assessment.unanswered) == 2
 
 
-@pytest.mark.parametrize("response", ["???", "?!"])
-def test_noise_is_very_poor(response: str) -> None:
-    assert assess("What is the capital of France?", response).score < HEDGE_THRESHOLD
-
-
 @pytest.mark.parametrize(
     ("message", "response", "short"),
     [
@@ -338,14 +287,6 @@ def test_short_is_a_fault_only_where_more_is_expected(message: str, response: st
     assessment = assess(message, response)
     assert ("too_short" in assessment.flags) is short
     assert assessment.parts.length_ok is not short
-
-
-def test_a_short_answer_to_a_long_question_is_no_fault() -> None:
-    message = (
-        "I have been reading about the history of the city for weeks now, in three different books, and they do not "
-        "agree with one another at all, so please tell me: in which year was the old bridge built?"
-    )
-    assert assess(message, "In 1886.").passed
 
 
 def test_a_flood_in_answer_to_a_fact_is_too_long() -> None:
@@ -383,20 +324,9 @@ def test_quoting_the_user_is_no_repetition() -> None:
     assert assess(message, response).passed
 
 
-def test_only_the_last_responses_count() -> None:
-    old = "You can undo the last git commit with git reset, which keeps the changes in your files."
-    assert "repetition" not in assess(GIT, old, [old, "one", "two", "three", "four", "five"]).flags
-
-
 def test_a_response_that_runs_in_circles_does_not_pass() -> None:
     loop = "The capital is the capital of the country. " * 12
     assert "repetition" in assess("What is the capital of France?", loop).flags
-
-
-def test_hedging_words_are_no_fault() -> None:
-    hedged = assess("What is the capital of Australia?", "I think it is Canberra, but I am not sure, perhaps Sydney.")
-    assert hedged.passed
-    assert hedged.flags == ()
 
 
 def test_forbidden_patterns_do_not_pass_and_broken_ones_do_not_raise() -> None:
@@ -415,13 +345,6 @@ def test_slang_is_mildly_off_tone_for_a_formal_voice(response: str) -> None:
     assert formal.parts.consistency == 0.75
     assert formal.score < plain.score
     assert plain.flags == ()
-
-
-def test_a_follow_up_may_speak_of_what_went_before_only() -> None:
-    before = ["Market cap is the share price times the number of shares, and NAV is the net asset value of a company."]
-    response = "Market cap shows what investors expect, while NAV shows the net value of what the company owns today."
-    message = "Which is more important?"
-    assert assess(message, response, before).score > assess(message, response).score
 
 
 @pytest.mark.parametrize("message", ["Какая столица Монголии и сколько там людей?", "몽골의 수도는 어디입니까?"])
@@ -507,15 +430,3 @@ def test_a_question_handed_back_is_no_answer(question: str) -> None:
     found = assess(question, question)
     assert not found.passed
     assert found.unanswered == (question.strip("?？"),) or "incomplete" in found.flags
-
-
-@pytest.mark.parametrize("question", ["How do I undo the last commit in git?", "How do I rebase my branch onto main?"])
-@pytest.mark.parametrize(
-    "answer",
-    [
-        "The weather in Paris is sunny today with light clouds.",
-        "Bananas are rich in potassium and taste great in smoothies.",
-    ],
-)
-def test_an_answer_about_the_weather_is_none_about_git(question: str, answer: str) -> None:
-    assert not assess(question, answer).passed
