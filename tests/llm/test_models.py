@@ -1,9 +1,7 @@
 """Names of models, and what is said when one cannot be had."""
 
 import sys
-from datetime import timedelta
 
-import httpx2
 import pytest
 from pydantic import BaseModel, Field
 
@@ -11,7 +9,7 @@ from insula.errors import ModelMalformed, ModelRefused, ModelTimeout, ModelUnava
 from insula.llm.callback import CallbackAnswer, CallbackRequest, callback_model
 from insula.llm.client import Prompt, generate_reply
 from insula.llm.models import KEY_VARIABLE, TEST_ANSWER, resolve_model
-from insula.testing import FakeServer, FrozenClock, ScriptedModel
+from insula.testing import FakeServer, ScriptedModel
 
 pytestmark = pytest.mark.anyio
 
@@ -147,38 +145,6 @@ async def test_a_scripted_model_streams_and_has_log_probabilities(streamed: bool
     assert answer.text == "It is 4."
     assert deltas == (["It", " is", " 4."] if streamed else [])
     assert answer.logprobs == (("It", -0.5), (" is", -0.5), (" 4.", -0.5))
-
-
-async def test_a_scripted_model_can_be_without_log_probabilities() -> None:
-    answer = await generate_reply(ScriptedModel(["4"], logprob=None), ASKED, purpose="reply", logprobs=True)
-    assert answer.logprobs is None
-
-
-async def test_an_unusable_object_is_corrected_in_a_conversation() -> None:
-    model = ScriptedModel(["I would say a half.", {"score": 0.5}])
-    prompt = Prompt(instructions="Judge.", prompt="How good is it?")
-    assert (await generate_reply(model, prompt, purpose="judge", schema=Verdict)).value == Verdict(score=0.5)
-    second = model.requests[1]
-    assert second.instructions == "Judge."
-    assert second.history == (("user", "How good is it?"), ("assistant", "I would say a half."))
-    assert "it holds no JSON object" in second.prompt
-
-
-async def test_a_frozen_clock_goes_on_only_when_told() -> None:
-    clock = FrozenClock()
-    began = clock()
-    assert clock() == began
-    assert began.tzinfo is not None
-    clock.advance(90)
-    assert clock() - began == timedelta(seconds=90)
-    assert clock.monotonic() == 90
-
-
-def test_a_fake_server_says_that_it_ends_the_connection() -> None:
-    """A client that is not told sends its next request into the closing connection, and now and then loses it."""
-    with FakeServer() as server:
-        answer = httpx2.post(f"{server.url}/chat/completions", json={"model": "fake", "messages": []})
-    assert answer.headers["Connection"] == "close"
 
 
 # callback

@@ -2,7 +2,6 @@
 
 import asyncio
 import json
-import math
 from collections.abc import AsyncGenerator, Callable
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 
@@ -197,12 +196,6 @@ async def test_log_probabilities_come_token_by_token(connect: Connect, streamed:
                 model, ASK, purpose="r", logprobs=True, on_delta=_ignore if streamed else None
             )
     assert answer.logprobs == (("It", -0.1), (" is", -0.1), (" 4.", -0.1))
-
-
-async def test_log_probabilities_are_none_where_not_asked_for(connect: Connect) -> None:
-    with FakeServer() as server:
-        async with connect(server) as model:
-            assert (await generate_reply(model, ASK, purpose="reply")).logprobs is None
 
 
 async def test_under_a_schema_the_grammar_is_sent_and_no_log_probabilities(connect: Connect) -> None:
@@ -402,15 +395,3 @@ def test_whatever_is_out_of_range_is_brought_into_it(
     assert verdict.why == why[:10]
     kept = [None if effort is None else min(max(effort, 0), 10) for effort in efforts[:2]]
     assert [step.effort for step in verdict.steps] == kept
-
-
-def test_a_value_in_range_is_left_alone() -> None:
-    value = math.nextafter(0.5, 1)
-    assert parse_object(json.dumps({"score": value}), VerdictOfStructured).score == value
-
-
-def test_a_boolean_is_not_clamped_as_a_number() -> None:
-    class Flagged(BaseModel):
-        flag: bool
-
-    assert parse_object('{"flag": true}', Flagged).flag is True

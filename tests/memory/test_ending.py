@@ -12,7 +12,6 @@ from insula.language.statements import extract_statements
 from insula.memory.relevance import StoredStatement
 from insula.memory.retrieval.embedding import embed_text
 from insula.memory.retrieval.supersession import find_superseded
-from insula.memory.storage.changes import Retired
 from insula.memory.storage.rows import StoredGuidance
 from insula.memory.storage.rows import TurnLine as Line
 from insula.memory.wishes import MOST, OwnWish, apply_preferences, heard_in, is_told, preference_words
@@ -133,41 +132,16 @@ def after(*said: OwnWish) -> list[str]:
     return [preference_words(one) for one in kept if is_told(one)]
 
 
-def test_the_newest_of_two_about_one_part_stands_and_the_other_is_retired_with_its_reason() -> None:
-    kept = apply_preferences((), [wish("Use Celsius.", CELSIUS)], 1, 1.0).kept
-    made = apply_preferences(kept, [wish("Use Fahrenheit.", FAHRENHEIT)], 2, 2.0)
-    (retired,) = [one for one in made.changes if isinstance(one, Retired)]
-    assert (retired.why, retired.message, retired.by) == ("the user wants it otherwise", 2, made.kept[0].key)
-
-
-def test_what_was_asked_for_now_stands_once_it_is_asked_in_another_session_in_other_words() -> None:
-    first, again = (wish(text, CELSIUS, "once") for text in ("Celsius please.", "In Celsius, please."))
-    assert after(first) == []
-    assert after(first, again) == ["In Celsius, please."]
-
-
 def test_what_is_asked_for_now_ends_nothing_that_stands_until_it_is_asked_again() -> None:
     for_good, now = wish("Always use Celsius.", CELSIUS), wish("Fahrenheit please.", FAHRENHEIT, "once")
     assert after(for_good, now) == ["Always use Celsius."]
     assert after(for_good, now, now) == ["Fahrenheit please."]
 
 
-def test_a_preference_for_a_topic_leaves_the_general_one_alone() -> None:
-    both = after(
-        wish("Keep it short.", "length.short"), wish("About horses, all of it.", "length.long", about="horses")
-    )
-    assert len(both) == 2
-
-
 def test_of_content_several_things_may_be_wanted_and_what_is_taken_back_by_name_ends_alone() -> None:
     politics, medicine = wish("Never mention politics.", "omit"), wish("No medical advice.", "omit")
     assert len(after(politics, medicine)) == 2
     assert after(politics, medicine, wish("You can mention politics again.", "omit", "lifts")) == ["No medical advice."]
-
-
-def test_what_is_taken_back_ends_what_stands_about_that_part_and_nothing_else() -> None:
-    short, formal = wish("Keep it short.", "length.short"), wish("Be formal.", "formality.formal")
-    assert after(short, formal, wish("Long answers are fine now.", "length.long", "lifts")) == ["Be formal."]
 
 
 @pytest.mark.parametrize(

@@ -15,7 +15,6 @@ from insula.memory.retrieval.query import (
     ANY_TIME,
     Cue,
     Statistics,
-    When,
     build_cue,
     content_weights,
     named_time,
@@ -29,7 +28,6 @@ from insula.memory.retrieval.scoring import (
     Scene,
     base_level,
     match_claims,
-    rank_items,
     retrieval_probability,
     score_item,
     time_fit,
@@ -68,12 +66,6 @@ def item(text: str, question: Cue, statistics: Statistics, *, speaker: str = USE
     )
 
 
-def value(text: str, question: str, *, speaker: str = USER, before: str = "") -> float:
-    given_cue, statistics = asked(question), Statistics()
-    one = item(text, given_cue, statistics, speaker=speaker, before=before)
-    return score_item(given_cue, weigh_terms(given_cue, statistics), one, SCENE, NOW).score
-
-
 @given(WORDS, WORDS, st.floats(-1, 1), st.integers(1, 50))
 def test_scores_and_parts_stand_on_one_scale(memory: list[str], question: list[str], cosine: float, uses: int) -> None:
     given_cue, statistics = asked(" ".join(question)), Statistics()
@@ -107,45 +99,6 @@ def test_a_closer_embedding_never_scores_less(one: float, other: float) -> None:
     assert high >= low
 
 
-def test_the_answer_to_a_question_is_found_though_it_shares_no_word_with_it() -> None:
-    question = "Where did I go on holiday?"
-    assert value("Lisbon.", question, before="Where did you go on holiday?") > value("Lisbon.", question) == 0.0
-
-
-def test_a_sentence_about_the_person_asked_beats_one_that_only_mentions_the_same_things() -> None:
-    question = "Where does Ana live?"
-    assert value("Ana lives in Lisbon.", question) > value("I live in Lisbon with a cat.", question)
-
-
-def test_what_the_user_said_of_themselves_beats_what_they_said_of_another() -> None:
-    question = "Where do I work?"
-    assert value("I work in a bakery.", question) > value("Tom works in a bakery.", question)
-
-
-def test_a_statement_beats_the_same_question_asked_before() -> None:
-    question = "Where does Ana live?"
-    assert value("Ana lives in Lisbon.", question) > value("Where does Ana live?", question)
-
-
-def test_a_rare_word_weighs_more_than_a_common_one() -> None:
-    statistics = Statistics(memories=1000, containing={"lisbon": 2, "day": 400})
-    shares = weigh_terms(asked("a day at lisbon"), statistics)
-    assert shares["lisbon"] > shares["day"]
-
-
-def test_a_memory_without_anything_in_common_is_not_recalled() -> None:
-    given_cue, statistics = asked("What is the capital of Mongolia?"), Statistics()
-    assert rank_items(given_cue, [item("I like tea.", given_cue, statistics)], statistics, NOW, 5) == []
-
-
-def test_a_word_is_found_though_the_question_is_in_another_language() -> None:
-    english = build_cue(analyse_text("connections"), USER, ASSISTANT)
-    german = analyse_text("Was weißt du noch über connections, die ich gestern Abend erwähnt habe?")
-    assert german.language == "de"
-    assert not set(build_cue(german, USER, ASSISTANT).forms) & set(english.terms)
-    assert set(build_cue(german, USER, ASSISTANT, frozenset({"en"})).forms) & set(english.terms)
-
-
 # activation
 
 
@@ -170,20 +123,6 @@ def test_older_uses_in_closed_form_come_close_to_the_definition() -> None:
     uses = [now - age * HOUR for age in range(200, 0, -2)]
     approximate = base_level(uses[-KEPT_USES:], len(uses), uses[0], now)
     assert abs(approximate - exact(uses, now)) < 0.1
-
-
-@given(AGES, AGES)
-def test_a_later_use_is_more_active(one: float, other: float) -> None:
-    now = 1e9
-    early, late = sorted((now - one, now - other))
-    assert base_level([late], 1, late, now) >= base_level([early], 1, early, now)
-
-
-@given(st.integers(1, 1000), AGES)
-def test_more_uses_are_more_active(count: int, age: float) -> None:
-    now, created = 1e9, 1e9 - 20_000 * HOUR
-    use = [now - age]
-    assert base_level(use, count + 1, created, now) >= base_level(use, count, created, now)
 
 
 @given(st.floats(allow_nan=False))
@@ -221,30 +160,9 @@ def test_a_date_is_found_in_each_language(language: str, text: str) -> None:
     assert time_fit(when, JULY_3_2023) == pytest.approx(1.0)  # pyright: ignore[reportUnknownMemberType]
 
 
-def test_march_is_a_month_in_french_though_it_is_written_small() -> None:
-    assert named_time("Qu'avons-nous fait le 5 mars 2023 ?", "fr") == When(
-        frozenset({3}), frozenset({2023}), frozenset({5})
-    )
-
-
 @pytest.mark.parametrize("text", ["May I ask you something?", "Who will march with us?", "I may go.", "How are you?"])
 def test_other_words_are_no_months(text: str) -> None:
     assert named_time(text, "en") == ANY_TIME
-
-
-def test_a_number_is_a_day_only_beside_a_month() -> None:
-    assert named_time("Where did we meet in May 12 years ago?", "en").months == {5}
-    assert named_time("What are the 3 rules?", "en").days == frozenset()
-
-
-def test_people_tell_of_june_in_july() -> None:
-    june, may = When(months=frozenset({6})), When(months=frozenset({5}))
-    assert (
-        time_fit(When(months=frozenset({7})), JULY_3_2023)
-        > time_fit(june, JULY_3_2023)
-        > time_fit(may, JULY_3_2023)
-        == 0.0
-    )
 
 
 def test_no_time_asked_tells_nothing() -> None:

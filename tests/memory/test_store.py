@@ -88,37 +88,6 @@ async def test_working_memory_is_recalled_in_its_own_session_alone(store: Store)
     assert await ask(store, "me", "elsewhere", "Where does Ana live?") == ()
 
 
-async def test_people_with_one_family_name_are_told_apart(store: Store) -> None:
-    place = await store.resolve_place("me", "monday")
-    said = {"Dr. Bea Ray": "I moved to Lisbon in spring.", "Tom Ray": "I moved to Porto in spring."}
-    for (speaker, text), listener in zip(said.items(), reversed(said), strict=True):
-        analysis = analyse_text(text)
-        await store.sessions.write_message(
-            place, new_item(analysis, encode_claims(analysis, speaker, listener), "user", speaker, (), ())
-        )
-        await store.sessions.promote_items(place, KEEP_ALL)
-    for name, where in (("Bea", "Lisbon"), ("Bea Ray", "Lisbon"), ("Tom", "Porto"), ("Tom Ray", "Porto")):
-        best, other = await ask(store, "me", "tuesday", f"Where did {name} move to?")
-        assert where in best.memory.content
-        assert (best.parts["speaker"], other.parts["speaker"]) == (1.0, 0.0)
-
-
-async def test_a_higher_threshold_promotes_less(store: Store) -> None:
-    texts = ["Ok.", "My sister Ana moved to Lisbon in May.", "I think so.", "Remember: Tom is allergic to nuts."]
-    promoted: list[int] = []
-    for threshold in (0.0, 0.55, 0.75, 1.0):
-        user = f"user {threshold}"
-        place = await store.resolve_place(user, "s")
-        for text in texts:
-            await store.sessions.write_message(place, remembered(text))
-        kept = await store.sessions.promote_items(place, Controls(consolidation_threshold=threshold))
-        promoted.append(len(kept.ages))
-    assert promoted[0] == 4
-    assert promoted[-1] == 0
-    assert promoted == sorted(promoted, reverse=True)
-    assert len(set(promoted)) >= 3
-
-
 async def test_a_full_working_memory_lets_the_least_salient_go(store: Store) -> None:
     place = await store.resolve_place("me", "s")
     for text in ("Ok.", "My sister Ana moved to Lisbon in May.", "Well."):

@@ -24,7 +24,6 @@ from insula.memory.storage.vectors import (
     Neighbourhoods,
     Read,
     Vector,
-    cosine_nearness,
     cosines_with,
     embed_normalised,
     pack_vector,
@@ -59,12 +58,6 @@ async def ask(store: Store, user: str, text: str) -> list[str]:
         place, build_cue(analyse_text(text), USER, ASSISTANT), 5, vectors=[embed_normalised(embed, text)]
     )
     return [one.memory.content for one in found.recalled]
-
-
-async def test_what_shares_no_word_with_the_question_is_recalled_by_its_meaning(store: Store) -> None:
-    await tell(store, "me", "I adopted a kitten.")
-    await tell(store, "me", "We took the ferry.")
-    assert (await ask(store, "me", "Do we own some feline?"))[0] == "I adopted a kitten."
 
 
 async def test_what_was_promoted_since_the_last_question_is_found(store: Store) -> None:
@@ -217,18 +210,6 @@ def test_a_vector_is_as_near_to_itself_as_can_be(made: Vector) -> None:
     assert length == pytest.approx(1.0, abs=1e-3) or not made.any()
 
 
-def test_what_has_no_vector_or_one_of_another_embedding_is_near_to_nothing() -> None:
-    vector = embed_normalised(lambda _: [1.0, 0.0], "")
-    longer = embed_normalised(lambda _: [1.0, 0.0, 0.0], "")
-    assert cosines_with(vector, [None, pack_vector(vector), b"", pack_vector(longer)]) == [0.0, 1.0, 0.0, 0.0]
-    assert cosines_with(vector, []) == []
-
-
-def test_what_is_unrelated_is_near_to_nothing() -> None:
-    assert [cosine_nearness(one) for one in (-1.0, 0.0, 0.1, 1.0)] == [0.0, 0.0, 0.0, 1.0]
-    assert 0 < cosine_nearness(0.2) < cosine_nearness(0.3) < 1
-
-
 # Which memories the words of a question propose: the rarest decide, and what is read is bounded whatever they are
 
 
@@ -263,22 +244,10 @@ async def test_the_rarest_decide_and_a_common_word_beside_them_changes_nothing(s
     assert await found(store, place, "lake", "common", "usual") == await found(store, place, "lake")
 
 
-async def test_where_all_words_are_common_the_latest_that_hold_most_of_them_come_first(store: Store) -> None:
-    place = await filled(store, LINES)
-    assert await found(store, place, "common") == [23, 22, 21, 20, 19]
-    assert await found(store, place, "common", "usual") == [21, 20, 19, 18, 23]
-
-
 async def test_no_more_is_read_of_common_words_than_of_rare_ones(store: Store) -> None:
     place = await filled(store, LINES)
     assert len(await found(store, place, "common", limit=100)) == 12
     assert len(await found(store, place, "common", "usual", limit=100)) <= 12
-
-
-async def test_words_that_nobody_said_find_nothing(store: Store) -> None:
-    place = await filled(store, LINES)
-    assert await found(store, place, "zebra") == []
-    assert await found(store, place) == []
 
 
 async def test_the_words_of_another_user_find_nothing(store: Store) -> None:
