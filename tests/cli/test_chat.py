@@ -37,12 +37,6 @@ def said() -> list[str]:
     return [line["content"] for line in run_insula("memory", "--transcript", "--all", "--json").json][::-1]
 
 
-def test_under_a_turn_stands_nothing_where_nothing_is_to_be_said() -> None:
-    first, second = talk("My sister Ana moved to Lisbon in May.\nThanks!\n").out.strip().split("\n\n")
-    assert first.splitlines()[0] == "› My sister Ana moved to Lisbon in May."
-    assert (len(first.splitlines()), len(second.splitlines())) == (2, 2)  # the message and the answer
-
-
 def test_why_memory_and_status_are_sentences_that_need_no_manual() -> None:
     ran = talk("My sister Ana moved to Lisbon in May.\n/status\nWhere does Ana live?\n/why\n/memory\n/status\n/help\n")
     assert ran.status == 0
@@ -82,18 +76,6 @@ def test_what_is_shown_to_a_person_is_refused_as_json() -> None:
     ran = talk("/sleep\n/soul\n/guidance\n", "--json")
     assert ran.status == 1
     assert all("leave --json out" in record["error"] for record in ran.lines)
-
-
-def test_nobody_is_asked_for_a_night_through_a_pipe() -> None:
-    ran = talk(CORRECTED)
-    assert "A night is due" not in ran.out + ran.err
-
-
-def test_an_unknown_command_is_refused_and_the_next_line_goes_on() -> None:
-    ran = talk("/nope\nHello there.\n")
-    assert ran.status == 1
-    assert "There is no command '/nope'; /help lists them." in ran.err
-    assert "› Hello there." in ran.out
 
 
 ODD = (

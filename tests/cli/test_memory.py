@@ -80,12 +80,6 @@ async def test_what_a_night_let_go_comes_back(home: Path) -> None:
     assert "long-term" in (await asyncio.to_thread(memory, "show", number, *words)).out
 
 
-def test_what_is_not_there_is_said(remembered: Path) -> None:
-    for words in (("erase", "99", "--yes"), ("restore", "99"), ("restore", "1"), ("show", "1", "--user", "x")):
-        ran = memory(*words)
-        assert (ran.status, ran.err[:8]) == (1, "insula: "), words
-
-
 def test_how_sure_memory_makes_is_shown_and_begun_anew(remembered: Path) -> None:
     begun = memory("calibration").out
     assert "high from 0.90 on" in begun
@@ -137,12 +131,3 @@ def test_facts_are_listed_with_whose_they_are_since_when_and_in_which_words(reme
 def test_what_cannot_be_listed_or_added_is_said(remembered: Path, words: tuple[str], why: str) -> None:
     ran = memory(*words)
     assert (ran.status, why in ran.err) == (1, True)
-
-
-def test_on_a_narrow_terminal_no_word_of_a_memory_is_broken(remembered: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    for module in ("lines", "render"):
-        monkeypatch.setattr(f"insula.cli.{module}.terminal_width", lambda: 40)
-    for words in ((), ("--transcript",)):
-        said = memory(*words).out
-        assert [line for line in said.splitlines() if len(line) > 40] == []
-        assert {"operation", "brother"} <= set(said.split())

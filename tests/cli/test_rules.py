@@ -1,14 +1,12 @@
 """`insula guidance rules` as its user meets it: seen, decided, shared, reviewed and accepted."""
 
 import json
-import re
 import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
-from inline_snapshot import snapshot
 from typer.testing import CliRunner, Result
 
 from insula import InputError
@@ -22,7 +20,6 @@ from insula.coding.step.patterns import BY_ID
 from insula.coding.step.trace import append_lines
 from insula.errors import SettingsError, StoreFull
 from insula.guidance import GuidanceDecision
-from insula.screening import screen_text
 
 NOW = time.time()
 OTHER = "b" * 16
@@ -92,67 +89,6 @@ def test_an_empty_home_says_that_nothing_was_learned_and_how_to_change_the_holdo
     assert shown() == {}
 
 
-NARROW = snapshot("""\
-reread: retired, in this project; no effect worth while
-  What was read and did not change is still in your context;
-  read again only lines that you will edit.
-  seen 4, kept 290, broken 10; failed in 10 of 300 sessions
-  with it, 2 of 80 without; effect -0.01 [-0.08, +0.14];
-  confidence 0.95; last seen 2026-11-20
-
-stale-edit: active, in this project; works
-  Read the passage again right before editing it, and copy
-  the old text exactly.
-  seen 32, kept 290, broken 10; failed in 10 of 300 sessions
-  with it, 30 of 80 without; effect +0.34 [+0.13, +0.58];
-  confidence 0.95; last seen 2026-11-20
-
-error-loop: proposed, in this project; not enough evidence
-  (0 of 30 sessions, with and without)
-  When the same kind of error comes a second time, find its
-  cause before you try again.
-  seen in 1 session here; used once it was seen in 2
-  seen 1, kept 0, broken 0; confidence 0.50; last seen
-  2026-11-20
-
-To find out whether a rule helps, it is left out of 10 % of
-  sessions, drawn by lot. Left out of the newest: none.
-To change or end that, set `holdout` in
-  /home/dev/.insula/insula.toml, or INSULA_HOLDOUT; then run
-  `insula install claude-code` again.
-""")
-
-
-@pytest.mark.parametrize("columns", [60, 100])
-def test_a_rule_is_shown_in_lines_that_fit(columns: int, home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    measured(home)
-    monkeypatch.setenv("COLUMNS", str(columns))
-    monkeypatch.setattr("insula.settings.home", lambda: Path("/home/dev/.insula"))
-    out = re.sub(r"\d{4}-\d\d-\d\d", "2026-11-20", call().stdout)
-    assert out.split() == NARROW.split() if columns == 100 else out == NARROW
-    assert max(map(len, out.splitlines())) <= columns
-
-
-def test_a_decision_is_labelled_with_where_it_holds(home: Path) -> None:
-    measured(home)
-    call("pin", "missing-path")
-    call("mute", "reread", "--here")
-    out = call().stdout
-    assert "missing-path: pinned, in all projects" in out and "reread: muted, in this project" in out
-    assert (shown()["missing-path"]["scope"], shown()["reread"]["scope"]) == ("global", "project")
-    evidence.write_decision(str(home), GuidanceDecision(do="mute", rule="reread", scope=OTHER, at=NOW))
-    out = call("--all").stdout
-    assert "mute reread in this project" in out and "mute reread in another project" in out
-
-
-def test_a_rule_that_is_only_proposed_says_what_it_waits_for(home: Path) -> None:
-    known(home, "reread", "none", True, 5, project=OTHER)
-    known(home, "error-loop", "none", True, 1)
-    out = call().stdout
-    assert "seen in 1 project; used elsewhere once it was seen in 2" in out
-    assert "seen in 1 session here; used once it was seen in 2" in out
-
-
 def test_json_holds_every_figure(home: Path) -> None:
     measured(home)
     rule = shown()["stale-edit"]
@@ -166,22 +102,6 @@ def test_json_holds_every_figure(home: Path) -> None:
     assert shown("--all").keys() == BY_ID.keys()
 
 
-def test_rules_withheld_in_the_newest_session_are_named(home: Path) -> None:
-    measured(home)
-    for number in range(20):
-        digest.open_session(str(home), f"s{number}", here(), NOW, 0.5)
-        withheld = json.loads((home / "sessions" / f"s{number}" / "rules.json").read_text())["withheld"]
-        if withheld:
-            break
-    assert json.loads(call("--json").stdout)["holdout"]["withheld_in_newest_session"] == ["stale-edit"]
-    assert "Left out of the newest: stale-edit." in " ".join(call().stdout.split())
-
-
-def test_a_holdout_that_is_off_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("INSULA_HOLDOUT", "0")
-    assert "No rule is left out of a session" in call().stdout
-
-
 def test_a_corrupt_home_is_shown_as_far_as_it_can_be_read(home: Path) -> None:
     measured(home)
     (home / "rules.jsonl").write_bytes(b"\xff\xfe nonsense\n[]\n")
@@ -193,18 +113,6 @@ def test_a_corrupt_home_is_shown_as_far_as_it_can_be_read(home: Path) -> None:
 
 
 # Deciding.
-
-
-def test_a_decision_is_undone_by_its_opposite_and_stays_in_the_history(home: Path) -> None:
-    measured(home)
-    assert "To undo: insula guidance rules unmute stale-edit" in call("mute", "stale-edit").stdout
-    assert shown()["stale-edit"]["state"] == "muted"
-    assert digest.open_session(str(home), "one", here(), NOW, 0.0) == ""
-    call("unmute", "stale-edit")
-    assert shown()["stale-edit"]["state"] == "active"
-    history = json.loads(call("--json", "--all").stdout)["history"]
-    assert [word["do"] for word in history] == ["mute", "unmute"]
-    assert "mute stale-edit in all projects" in call("--all").stdout
 
 
 def test_a_decision_for_this_project_leaves_the_others_alone(home: Path) -> None:
@@ -285,12 +193,6 @@ def test_an_imported_rule_waits_for_evidence_or_is_pinned(home: Path) -> None:
     assert GOOD["advice"] not in (home / "rules.jsonl").read_text()
 
 
-def test_what_one_exports_another_takes_over_without_change(home: Path) -> None:
-    measured(home)
-    call("export", "shared.json")
-    assert call("import", "shared.json").stdout.count("is here already") == 3
-
-
 @pytest.mark.parametrize(
     ("entry", "reason"),
     [
@@ -314,14 +216,6 @@ def test_a_refused_rule_is_named_with_the_reason_and_the_others_come_in(entry: o
     assert "Rule 2 is proposed" in result.stdout
 
 
-def test_several_lines_become_one_that_passes_screening() -> None:
-    call("import", "-", text=shared({"pattern": "reread", "advice": "Read once.\n\n- Then keep it. [b]bold[/b]"}))
-    advice = next(iter(shown().values()))["advice"]
-    assert "\n" not in advice
-    assert screen_text(advice, 200) == (advice, ())
-    assert "[b]bold[/b]" in " ".join(call().stdout.split())
-
-
 @pytest.mark.parametrize(
     ("text", "reason"),
     [
@@ -336,12 +230,6 @@ def test_several_lines_become_one_that_passes_screening() -> None:
 )
 def test_a_file_that_is_none_of_rules_is_an_error_with_a_remedy(text: str, reason: str) -> None:
     assert reason in str(call("import", "-", text=text, fails=InputError).exception)
-
-
-def test_a_file_that_is_not_there_or_not_text_is_an_error() -> None:
-    assert "cannot be read" in str(call("import", "none.json", fails=InputError).exception)
-    Path("binary").write_bytes(b"\xff\xfe\x00")
-    assert "is no JSON" in str(call("import", "binary", fails=InputError).exception)
 
 
 @pytest.mark.parametrize("share", ["abc", "2"])
@@ -456,14 +344,6 @@ def test_what_the_last_session_said_is_there_before_the_next_one_starts(home: Pa
         {"e": "end", "at": NOW},
     )
     assert SLOW in call("--all").stdout
-
-
-def test_forgetting_a_rule_of_ones_own_leaves_no_words(home: Path) -> None:
-    said(home, SLOW, JEST)
-    call("forget", name(SLOW), "--yes")
-    assert SLOW not in call("--all").stdout
-    assert JEST in call("--all").stdout
-    assert SLOW not in Path(corrections.log_path(str(home), here())).read_text()
 
 
 def test_what_a_user_said_is_not_exported(home: Path, tmp_path: Path) -> None:

@@ -1,7 +1,6 @@
 """The doctor finds what a hook cannot say, and leaves no trace of having looked."""
 
 import json
-import os
 import re
 import shutil
 import time
@@ -12,10 +11,6 @@ from types import SimpleNamespace
 import pytest
 from harness import run_insula
 from installing import examine, found, install, settings_of, troubles
-
-TRIAL, LEFT = "insula-doctor-", 3_600.0
-"""How a session of the doctor's own is named, and how long one that was cut off is left."""
-
 
 pytestmark = pytest.mark.usefixtures("user")
 
@@ -81,10 +76,6 @@ def lib(house: Path) -> Path:
 
 def lose_all(house: Path) -> None:
     shutil.rmtree(house / "hook")
-
-
-def lose_code(house: Path) -> None:
-    shutil.rmtree(lib(house))
 
 
 def damage_module(house: Path) -> None:
@@ -184,27 +175,6 @@ def test_hooks_that_the_record_does_not_know_are_named_and_not_tried_until_they_
 
 
 @pytest.mark.usefixtures("house")
-def test_other_hooks_in_a_persons_own_settings_are_nobodys_business() -> None:
-    file = settings_of("gemini")
-    file.parent.mkdir()
-    theirs = {"hooks": {"AfterTool": [{"hooks": [{"type": "command", "command": "prettier --write ."}]}]}}
-    file.write_text(json.dumps(theirs))
-    install("gemini")
-    assert not troubles(examine())
-    assert not found("foreign", examine())
-
-
-@pytest.mark.usefixtures("house")
-def test_a_home_that_is_reached_by_a_link_has_the_same_hooks(user: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.delenv("INSULA_HOME")
-    install("gemini")
-    (user.parent / "link").symlink_to(user)
-    monkeypatch.setenv("HOME", str(user.parent / "link"))
-    assert not troubles(examine())
-    assert found("command", examine())[0].state == "ok"
-
-
-@pytest.mark.usefixtures("house")
 def test_hooks_that_are_installed_twice_are_a_warning(user: Path) -> None:
     install("claude-code")
     install("claude-code", "--project")
@@ -241,72 +211,6 @@ def test_failures_are_counted_by_kind_and_host(house: Path) -> None:
     assert len(found("failures", examine("claude-code"))) == 1
 
 
-def test_each_host_has_one_section_and_what_is_of_none_comes_first(house: Path) -> None:
-    for name in ("claude-code", "gemini"):
-        install(name)
-    failed = [
-        {"t": int(time.time()), "host": host, "kind": "OSError"} for host in ("gemini", "nohost", "claude-code", "")
-    ]
-    (house / "failures.jsonl").write_text("\n".join(map(json.dumps, failed)))
-    headings = [*dict.fromkeys(check.host for check in examine())]
-    assert headings == ["", "claude-code", "gemini"]
-    said = run_insula("doctor").out
-    assert [line for line in said.splitlines() if line and line[0].isalpha()] == ["Claude Code", "Gemini CLI"]
-    assert "1 × OSError of 'nohost' in 7 days" in said
-    assert "1 × OSError in 7 days" in said
-
-
-@pytest.mark.usefixtures("house")
-def test_what_other_projects_have_stands_before_the_hosts(user: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    install("codex", "--project")
-    install("claude-code")
-    monkeypatch.chdir(user)
-    names = [(check.host, check.name) for check in examine()]
-    assert names.index(("", "elsewhere")) < min(i for i, (host, _) in enumerate(names) if host)
-    checks = examine("codex")
-    assert [(check.host, check.name) for check in checks] == [("codex", "hooks"), ("codex", "elsewhere")]
-
-
-def test_every_remedy_that_installs_names_what_to_install(house: Path, user: Path) -> None:
-    install("gemini", "--project")
-    lose_code(house)
-    assert found("code", examine())[0].remedy == "run insula install gemini --project again"
-    failed = [{"t": int(time.time()), "host": host, "kind": "OSError"} for host in ("gemini", "nohost")]
-    (house / "failures.jsonl").write_text("\n".join(map(json.dumps, failed)))
-    remedies = [check.remedy for check in found("failures", examine())]
-    assert all("run insula install gemini --project again" in remedy for remedy in remedies)
-    install("gemini")
-    shutil.rmtree(house / "hook")
-    assert found("code", examine())[0].remedy == "run insula install gemini again"
-
-
-def test_a_file_of_failures_that_was_full_still_counts(house: Path) -> None:
-    install("codex")
-    line = json.dumps({"v": 1, "t": int(time.time()), "host": "codex", "kind": "OSError"}) + "\n"
-    (house / "failures.1.jsonl").write_text(line * 2)
-    (house / "failures.jsonl").write_text(line)
-    assert found("failures", examine())[0].says.startswith("3 × OSError")
-
-
-def test_a_trial_that_was_ended_half_way_is_swept_up(house: Path) -> None:
-    install("codex")
-    sessions = [house / "sessions" / f"{TRIAL}{name}" for name in ("old", "new")]
-    for session in (*sessions, house / "sessions/theirs"):
-        session.mkdir(parents=True)
-    os.utime(sessions[0], (0, time.time() - 2 * LEFT))
-    os.utime(house / "sessions/theirs", (0, 0))
-    examine()
-    assert {path.name for path in (house / "sessions").iterdir()} == {sessions[1].name, "theirs"}
-
-
-def test_a_switch_that_cannot_be_read_is_found(house: Path) -> None:
-    install("codex")
-    (house / "hook.json").write_text("{")
-    check = found("switch", examine())[0]
-    assert check.state == "broken" and "cannot be read" in check.says
-    assert check.remedy == "run insula on or insula off"
-
-
 @pytest.mark.usefixtures("house")
 def test_hooks_of_another_project_are_not_well_here(user: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     install("codex", "--project")
@@ -335,12 +239,6 @@ def test_the_exit_status_tells_what_is_broken_from_what_does_not_run(house: Path
     assert (status("gemini"), status("codex"), status()) == (0, 2, 2)
     (house / "hook.json").write_text("{")
     assert status("codex") == 1
-
-
-@pytest.mark.usefixtures("house")
-def test_lines_for_a_program_are_whole() -> None:
-    install("gemini")
-    assert f"settings      5 events in {settings_of('gemini')}\n" in run_insula("doctor").out
 
 
 # What a host lets run.
@@ -383,13 +281,6 @@ def test_a_project_that_codex_does_not_trust_is_told_from_hooks_that_it_does_not
 
 
 @pytest.mark.usefixtures("house")
-def test_hooks_that_are_not_there_are_not_said_to_be_trusted() -> None:
-    install("codex")
-    settings_of("codex").write_text("{}")
-    assert not found("trust", examine())
-
-
-@pytest.mark.usefixtures("house")
 def test_hooks_that_gemini_does_not_run_are_found() -> None:
     install("gemini")
     file = settings_of("gemini")
@@ -416,17 +307,6 @@ def test_hooks_that_codex_has_not_trusted_are_a_warning_with_the_way_to_trust_th
     assert "turns hooks off" in troubles(examine())["allowed"]
     config.write_text("[features")
     assert "cannot be read" in troubles(examine())["trust"]
-
-
-@pytest.mark.usefixtures("house")
-def test_the_trust_of_codex_is_by_the_place_of_a_hook() -> None:
-    theirs = {"hooks": [{"type": "command", "command": "theirs"}]}
-    file = settings_of("codex")
-    file.parent.mkdir()
-    file.write_text(json.dumps({"hooks": {"Stop": [theirs]}}))
-    install("codex")
-    trust()  # which trusts the first hook of each event: theirs
-    assert found("trust", examine())[0].says.endswith("(Stop)")
 
 
 # Whether it runs.
@@ -470,11 +350,3 @@ def test_hooks_that_are_switched_off_in_the_settings_of_their_host_are_found(nam
     file.write_text(json.dumps({"disableAllHooks": True, **json.loads(file.read_text())}))
     (check,) = found("allowed", examine(name))
     assert check.state == "broken" and "disables all hooks" in check.says
-
-
-def test_a_file_of_another_name_that_a_script_needs_is_missed_by_name() -> None:
-    install("cline")
-    file = settings_of("cline")
-    file.with_name("UserPromptSubmit").unlink()
-    (check,) = found("settings", examine("cline"))
-    assert check.state == "broken" and "lacks UserPromptSubmit" in check.says

@@ -13,8 +13,6 @@ from harness import spawn_insula
 from installing import GUARD_SECONDS, SETTINGS, VARIABLES, insula, settings_of
 
 NAMES = sorted(SETTINGS)
-SCRIPTED = {"cline", "opencode"}
-"""Hosts whose hooks are files of their own."""
 KEPT = 10
 """Copies of settings that are kept."""
 WRITTEN = """\
@@ -59,34 +57,6 @@ def test_a_file_that_was_not_there_is_gone_again_with_its_folders(name: str, use
     assert stat.S_IMODE(file.stat().st_mode) == 0o600
     assert insula("uninstall", name)[0] == 0
     assert sorted(user.rglob("*")) == before
-
-
-@pytest.mark.parametrize("text", ["", "{}\n", '{"hooks": {"Stop": []}}', "\ufeff{\r\n}\r\n"])
-def test_a_nearly_empty_file_is_as_before_to_the_byte(text: str) -> None:
-    file = settings("claude-code", text)
-    assert insula("install", "claude-code")[0] == 0
-    assert "run.py" in file.read_text()
-    insula("uninstall", "claude-code")
-    assert file.read_bytes() == text.encode()
-
-
-@pytest.mark.parametrize("after", ["{", '"hooks": {', '"Stop": ['])
-def test_a_comment_above_our_hooks_does_not_keep_them_from_being_taken_out(after: str, home: Path) -> None:
-    file = settings_of("codex")
-    insula("install", "codex")
-    file.write_text(file.read_text().replace(after, f"{after} // my hooks", 1))
-    code, output = insula("uninstall", "codex")
-    assert code == 0 and "taken out" in output
-    assert "// my hooks\n" in file.read_text()
-    assert not ours(file, home)
-
-
-def test_a_byte_order_mark_and_the_ends_of_lines_survive() -> None:
-    file = settings("gemini", "\ufeff" + WRITTEN.replace("\n", "\r\n"))
-    insula("install", "gemini")
-    data = file.read_bytes()
-    assert data.startswith(b"\xef\xbb\xbf{\r\n")
-    assert data.count(b"\n") == data.count(b"\r\n")
 
 
 def test_timeouts_have_the_unit_of_their_host() -> None:
@@ -193,12 +163,6 @@ def test_a_full_disk_leaves_the_file_whole(monkeypatch: pytest.MonkeyPatch) -> N
     assert [path.name for path in file.parent.iterdir()] == [file.name]
 
 
-def test_a_folder_in_the_place_of_the_file_is_named() -> None:
-    settings_of("claude-code").mkdir(parents=True)
-    code, output = insula("install", "claude-code")
-    assert code == 1 and "is a directory" in output
-
-
 def test_installs_at_the_same_time_lose_nothing(home: Path) -> None:
     file, names = settings("claude-code"), ("claude-code", "codex", "cursor", "opencode")
     with contextlib.ExitStack() as stack:
@@ -284,10 +248,6 @@ def test_a_project_is_the_repository_that_one_stands_in(user: Path, monkeypatch:
     assert not (user / "project/.gemini").exists()
 
 
-def test_a_folder_without_a_repository_is_a_project_that_is_named(user: Path) -> None:
-    assert f"{user / 'project'}, which is no git repository" in insula("install", "codex", "--project")[1]
-
-
 @pytest.mark.parametrize("folder", ["/", "."])
 def test_nothing_is_installed_for_a_folder_that_is_no_project(
     folder: str, user: Path, monkeypatch: pytest.MonkeyPatch
@@ -296,38 +256,6 @@ def test_nothing_is_installed_for_a_folder_that_is_no_project(
     code, output = insula("install", "codex", "--project")
     assert code == 1 and ("home folder" in output or "root of all" in output) and "git init" in output
     assert [path for path in user.rglob("*") if path.is_file()] == []
-
-
-def test_where_the_hooks_are_instead_is_said() -> None:
-    insula("install", "codex", "--project")
-    assert "there are: insula uninstall codex --project" in insula("uninstall", "codex")[1]
-    insula("uninstall", "codex", "--project")
-    insula("install", "codex")
-    assert "for all your projects: insula uninstall codex" in insula("uninstall", "codex", "--project")[1]
-
-
-def test_an_installation_that_mends_says_so(home: Path) -> None:
-    insula("install", "codex")
-    assert "hooks are already in" in insula("install", "codex")[1]
-    shutil.rmtree(home / "hook")
-    assert "was missing and is back" in insula("install", "codex")[1]
-    next((home / "hook").glob("lib-*/insula/value.py")).write_text("(")
-    assert "was damaged and is mended" in insula("install", "codex")[1]
-
-
-def test_an_installation_that_is_switched_off_says_so() -> None:
-    insula("off")
-    assert "switched off at present: insula on" in insula("install", "codex")[1]
-    insula("on")
-    insula("off", "--project")
-    assert "in this project at present: insula on --project" in insula("install", "codex")[1]
-
-
-def test_a_dry_run_tells_a_program_what_would_change() -> None:
-    record = json.loads(insula("install", "codex", "--dry-run", "--json")[1])
-    assert (record["changed"], record["would_change"]) == (False, True)
-    insula("install", "codex")
-    assert json.loads(insula("install", "codex", "--dry-run", "--json")[1])["would_change"] is False
 
 
 def test_all_is_taken_out_of_every_project_and_what_was_learned_stays(
@@ -356,13 +284,6 @@ def test_the_code_stays_while_a_file_that_runs_it_cannot_be_mended(home: Path) -
     assert code == 1 and str(settings_of("codex")) in output
     assert not settings_of("claude-code").exists()
     assert (home / "hook/run.py").exists()
-
-
-@pytest.mark.parametrize("words", [["install", "vim"], ["install"], ["uninstall"], ["uninstall", "--all", "codex"]])
-def test_a_command_that_makes_no_sense_says_what_would(words: list[str]) -> None:
-    code, said = insula(*words)
-    assert code == 2 or "insula" in said
-    assert code
 
 
 def test_a_file_of_ours_that_is_damaged_is_as_none(home: Path) -> None:

@@ -223,20 +223,3 @@ def test_what_is_no_json_is_refused_with_its_line(text: str, said: str) -> None:
     with pytest.raises(JsonError) as error:
         jsonc.parse_jsonc(text)
     assert str(error.value).startswith(said)
-
-
-def test_a_comment_at_the_end_of_a_line_stays_with_what_it_is_about() -> None:
-    text = '{\n  "a": 1 // about a\n}\n'
-    assert jsonc.append_value(text, jsonc.parse_jsonc(text), 2, "b") == '{\n  "a": 1, // about a\n  "b": 2\n}\n'
-
-
-def test_of_a_key_that_stands_there_twice_the_last_one_counts() -> None:
-    host, command = HOSTS["codex"], COMMANDS["codex"]
-    text = '{"hooks": {"Stop": []}, "hooks": {"Stop": [], "Stop": [1]}}'
-    after, made = add_hooks(text, host, command)
-    assert remove_hooks(after, host, HOUSE, made) == text
-
-
-def test_a_number_of_too_many_digits_is_refused_like_any_other_mistake() -> None:
-    with pytest.raises(JsonError, match="line 2: a number with too many digits"):
-        jsonc.parse_jsonc('{\n"a": ' + "1" * 100_000 + "}")

@@ -55,13 +55,6 @@ def test_a_project_is_switched_off_with_all_its_folders(home: Path, user: Path) 
     assert not is_off(home, user / "project")
 
 
-def test_a_switch_that_does_not_suffice_says_so() -> None:
-    insula("off")
-    insula("off", "--project")
-    assert "insula on --project" in insula("on")[1]
-    assert "still off" not in insula("on", "--project")[1]
-
-
 def test_a_sense_is_switched_alone_and_its_switch_outlives_the_others(home: Path) -> None:
     insula("install", "codex")
     assert "o2" not in senses_on(home)
@@ -77,21 +70,10 @@ def test_a_sense_is_switched_alone_and_its_switch_outlives_the_others(home: Path
     assert json.loads((home / "hook.json").read_text())["senses"] == {"o2": False, "bypass": True}
 
 
-def test_a_sense_is_named_with_a_hyphen_as_well(home: Path) -> None:
-    record = run_insula("off", "against-words", "--json").json
-    assert record["sense"] == "against_words" and "against_words" not in record["speaking"]
-
-
 def test_what_is_no_sense_and_a_sense_of_one_project_are_refused(home: Path) -> None:
     assert "'smell' is no sense; the senses are against_words, bypass," in insula("on", "smell")[1]
     assert "leave out --project" in insula("off", "o2", "--project")[1]
     assert not (home / "hook.json").exists()
-
-
-def test_a_sense_that_is_switched_on_while_the_hooks_are_off_says_so() -> None:
-    assert "hooks themselves" not in insula("on", "o2")[1]
-    insula("off")
-    assert "The hooks themselves are off here; `insula on` turns them on." in insula("on", "o2")[1]
 
 
 def test_an_installation_keeps_the_switches_and_takes_the_holdout_of_the_settings(home: Path) -> None:
@@ -131,13 +113,6 @@ def test_a_damaged_file_may_have_said_off_and_is_written_anew(damage: str, home:
     assert "switched off at present: insula on" in insula("install", "codex")[1]
     insula("on")
     assert not is_off(home, user)
-
-
-def test_a_file_that_says_nonsense_says_nothing(home: Path, user: Path) -> None:
-    (home / "hook.json").write_text('{"off": "yes", "projects_off": 3}')
-    assert not is_off(home, user)
-    insula("off")
-    assert is_off(home, user)
 
 
 def test_off_works_where_the_settings_do_not(home: Path, user: Path) -> None:
@@ -193,20 +168,6 @@ def test_nothing_is_left_of_us_after_all_was_taken_out_and_erased(home: Path, us
     assert not home.exists()
 
 
-def test_only_an_installation_that_learned_nothing_goes_without_a_word_of_what_stays(home: Path) -> None:
-    insula("install", "codex")
-    settings_of("codex").unlink()  # so that there is no backup of it
-    assert "Still in" not in insula("uninstall", "--all")[1]
-    assert not home.exists()
-
-
-def test_that_the_code_was_removed_is_said_where_the_settings_were_gone_already(home: Path) -> None:
-    insula("install", "codex")
-    settings_of("codex").unlink()
-    output = insula("uninstall", "--all")[1]
-    assert "No settings file has hooks" in output and f"{home / 'hook'}, was removed" in output
-
-
 def test_a_lock_that_was_tidied_away_holds_nobody(home: Path) -> None:
     with contextlib.ExitStack() as stack:
         both = (("off",), ("purge", "--yes")) * 2
@@ -248,8 +209,3 @@ def test_a_link_in_the_place_of_a_folder_is_erased_and_not_followed(home: Path, 
     (home / "evidence").symlink_to(user / "precious")
     insula("purge", "--yes")
     assert not (home / "evidence").exists() and (user / "precious/file").exists()
-
-
-@pytest.mark.parametrize("words", [["on"], ["off", "--project"], ["purge", "--yes"], ["uninstall", "--all"]])
-def test_machines_get_json(words: list[str]) -> None:
-    assert isinstance(run_insula(*words, "--json").json, dict)

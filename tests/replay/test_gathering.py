@@ -10,7 +10,6 @@ from transcripts import RECORDED, Row, Session, stamp, write
 
 from growth import LINEAR, growth
 from insula.coding.replay import gather as gathering
-from insula.coding.replay import look as looking
 from insula.coding.replay import readers
 from insula.coding.replay.find import LEADS_OUT, find_transcripts, list_foreign
 from insula.coding.replay.model import Replayed
@@ -37,10 +36,6 @@ def test_transcripts_are_found_where_the_hosts_keep_them(homes: Path) -> None:
     found = find_transcripts(())
     assert sorted(sources[0].host for sources in found.sessions) == ["claude-code", "codex", "gemini"]
     assert not found.passed_over
-
-
-def test_without_any_there_is_nothing(homes: Path) -> None:
-    assert find_transcripts(()) == ([], {})
 
 
 def test_a_host_is_known_by_the_first_lines_and_not_by_the_name(tmp_path: Path) -> None:
@@ -171,16 +166,6 @@ def test_totals_are_the_sums_and_the_worst_come_first(tmp_path: Path) -> None:
     assert (totals.sessions, totals.tool_uses, totals.errors, totals.prompts) == (3, 21, 13, 3)
 
 
-def test_only_the_worst_keep_their_timelines(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(gathering, "KEPT", 3)
-    monkeypatch.setattr(gathering, "ROOM", 20)
-    for number in range(6):
-        Session(f"s{number}").says("Go.").fails(3 + number).written(tmp_path)
-    gathered = look(tmp_path)
-    assert [session.id for session in gathered.sessions] == ["s5", "s4"]  # 8 and 7 actions; 6 more are too many
-    assert gathered.totals.sessions == 6
-
-
 def test_a_failure_in_two_sessions_of_a_project_founds_its_rule(tmp_path: Path) -> None:
     Session("one").says("Go.").fails(5).written(tmp_path)
     (failure,) = [one for one in look(tmp_path).totals.failures if one.pattern == "error-loop"]
@@ -198,12 +183,6 @@ def test_what_has_no_folder_is_of_no_project_and_founds_no_rule(tmp_path: Path) 
         Session(name, cwd="").says("Go.").fails(5).written(tmp_path)
     (failure,) = [one for one in look(tmp_path).totals.failures if one.pattern == "error-loop"]
     assert (failure.happened, failure.projects, failure.state) == (3, 0, "proposed")
-
-
-def test_a_file_of_titles_is_no_session(tmp_path: Path) -> None:
-    (tmp_path / "a.jsonl").write_text('{"type":"summary","summary":"A title","leafUuid":"x"}\n')
-    totals = look(tmp_path).totals
-    assert (totals.sessions, totals.skipped) == (0, {"summary": 1})
 
 
 def test_lines_long_past_are_forgotten_and_the_last_ones_are_not(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -248,9 +227,6 @@ def test_reading_takes_no_longer_than_there_is_to_read(tmp_path: Path) -> None:
 # A session looked back at: what went wrong, what would have been said, what it cost.
 
 
-PAGE = "def load(path):\n    return open(path).read()\n" * 20
-
-
 def replayed(session: Session, folder: Path) -> Replayed:
     (found,) = look(session.written(folder)).sessions
     return found
@@ -267,44 +243,10 @@ def test_a_moment_lasts_from_the_first_call_of_the_row_that_is_felt_to_the_next_
     assert (moment.session, moment.project, moment.host) == ("s", "project", "claude-code")
 
 
-def test_one_success_between_failures_is_no_progress(tmp_path: Path) -> None:
-    (moment,) = replayed(Session().says("Go.").fails(4).works(1).fails(3).works(3), tmp_path).moments
-    assert (moment.first, moment.last) == (1, 8)
-
-
 def test_a_word_of_the_users_ends_a_moment(tmp_path: Path) -> None:
     session = replayed(Session().says("Go.").fails(4).says("Use the other file.").fails(3), tmp_path)
     assert len(session.moments) == 2
     assert session.user_steps == [1, 5]
-
-
-def test_a_row_that_reaches_back_into_a_moment_goes_on_with_it(tmp_path: Path) -> None:
-    session = Session().says("Go.")
-    for _ in range(4):
-        session.calls("Bash", "Exit code 2\nError: 3 tests failed", error=True, command="make test").works(3)
-    (moment,) = replayed(session, tmp_path).moments
-    assert (moment.first, moment.last, moment.count, moment.what) == (1, 13, 4, "Bash make test")
-
-
-def test_a_circle_begins_with_its_first_round(tmp_path: Path) -> None:
-    session = Session().says("Go.").works(3)
-    for _ in range(3):
-        for name in ("one", "two"):
-            session.calls("Read", f"the content of file {name}, as long as it has to be", file_path=f"{name}.py")
-    (moment,) = replayed(session, tmp_path).moments
-    assert (moment.first, moment.last, moment.what) == (4, 9, "Read one.py")
-
-
-def test_no_share_is_more_than_all_of_it(tmp_path: Path) -> None:
-    session = Session().says("Go.").fails(6)
-    session.rows[1]["message"] |= {"id": "m", "usage": {"input_tokens": 1, "output_tokens": 1}}
-    totals = look(session.written(tmp_path)).totals
-    assert totals.tokens == 2
-
-
-def test_a_session_may_end_in_the_middle_of_one(tmp_path: Path) -> None:
-    (moment,) = replayed(Session().says("Go.").works(2).fails(4), tmp_path).moments
-    assert moment.open
 
 
 def test_texts_and_readings_stand_at_the_actions_they_come_after(tmp_path: Path) -> None:
@@ -334,14 +276,6 @@ def test_what_the_user_refused_is_no_failure_of_the_agents(tmp_path: Path) -> No
         session.calls("Bash", refusal, error=True, command="rm -r build")
     found = replayed(session, tmp_path)
     assert (found.errors, found.moments) == (5, [])
-
-
-def test_a_timeline_has_an_end(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(looking, "POINTS", 10)
-    session = replayed(Session().says("Go.").works(15), tmp_path)
-    assert len(session.points) == 10
-    assert session.tool_uses == 15
-    assert session.skipped[looking.BEYOND] == 5
 
 
 def test_secrets_and_home_made_names_stay_out(tmp_path: Path) -> None:

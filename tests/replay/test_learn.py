@@ -10,7 +10,7 @@ from insula.coding.replay.learn import plan_learning, write_evidence
 from insula.coding.step import digest, evidence, trace
 from insula.coding.step.corrections import UserCorrection, phrase_wish, read_corrections
 from insula.coding.step.trace import append_lines
-from insula.errors import StoreError, StoreFull
+from insula.errors import StoreFull
 from insula.guidance import ACTIVE, GuidanceDecision, tally_evidence
 
 NOW = 1_770_000_000.0
@@ -82,25 +82,9 @@ def test_what_has_no_project_is_told_in_none(tmp_path: Path) -> None:
     assert (planned.sessions, planned.told) == (2, [])
 
 
-def test_the_files_and_the_folders_that_they_name_are_listed(tmp_path: Path) -> None:
-    one = score("one")._replace(path="/tmp/a.jsonl", place="/home/dev/project")
-    planned = plan_learning(str(tmp_path), [one, score("two")], NOW)
-    assert (planned.files, planned.places) == (["/tmp/a.jsonl"], ["/home/dev/project"])
-
-
-def test_a_session_without_an_opportunity_says_nothing(tmp_path: Path) -> None:
-    planned = plan_learning(str(tmp_path), [Score(NOW - DAY, "short", PROJECT, {})], NOW)
-    assert (planned.sessions, planned.records) == (0, {})
-
-
 def test_a_session_that_may_go_on_is_not_learned_from(tmp_path: Path) -> None:
     planned = plan_learning(str(tmp_path), [score("now", ago=60)], NOW)
     assert (planned.sessions, planned.running) == (0, 1)
-
-
-def test_names_that_are_no_names_of_files_are_keys_as_for_the_hook(tmp_path: Path) -> None:
-    write_evidence(str(tmp_path), plan_learning(str(tmp_path), [score("../../etc/passwd"), score("")], NOW))
-    assert {line["session"] for line in logged(tmp_path)} == {f"replay-{trace.make_key('../../etc/passwd')}"}
 
 
 def test_what_a_person_had_forgotten_or_muted_stays_so(tmp_path: Path) -> None:
@@ -126,12 +110,6 @@ def test_a_folder_that_cannot_be_written_is_said(tmp_path: Path) -> None:
     (tmp_path / "evidence").write_text("in the way")
     with pytest.raises(StoreFull, match="cannot be written"):
         write_evidence(str(tmp_path), planned)
-
-
-def test_a_folder_that_cannot_be_read_is_said(tmp_path: Path) -> None:
-    (tmp_path / "evidence/a.jsonl").mkdir(parents=True)
-    with pytest.raises(StoreError, match="cannot be read"):
-        plan_learning(str(tmp_path), [score("one")], NOW)
 
 
 # What users asked for.

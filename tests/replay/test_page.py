@@ -16,14 +16,7 @@ import pytest
 
 from insula.coding.replay import figures, page
 from insula.coding.replay.chapter import (
-    BARS,
     CHAPTERS,
-    DATA,
-    LIMITS,
-    choose_limit,
-    count_stuck,
-    make_overview,
-    shorten_id,
 )
 from insula.coding.replay.model import (
     GivenWord,
@@ -35,9 +28,7 @@ from insula.coding.replay.model import (
     TimelinePoint,
     Totals,
 )
-from insula.coding.replay.telling import describe_moment, dump_bars
-from insula.coding.replay.timeline import draw_timeline, make_bars
-from insula.coding.replay.visible import show_briefly, show_safely
+from insula.coding.replay.visible import show_safely
 from insula.errors import InputError
 
 HOSTILE = (
@@ -165,23 +156,6 @@ def test_what_cannot_be_seen_is_made_visible() -> None:
     assert show_safely("naïve – 日本語 \u00a0") == "naïve – 日本語 \u00a0"
 
 
-def test_of_a_long_path_among_others_the_end_is_shown() -> None:
-    assert show_briefly("Read /home/somebody/work/project/src/package/module.py") == "Read …/src/package/module.py"
-    assert show_briefly("ls /usr/share/doc; cat a/b") == "ls /usr/share/doc; cat a/b"
-    assert show_briefly("/a" * 5_000) == "…/a/a/a"
-
-
-def test_what_is_known_of_the_worst_sessions_alone_is_not_said_of_all() -> None:
-    bad = [pages.session(seed, 60, stuck=2) for seed in range(3)]
-    totals = pages.totals(bad)
-    totals.sessions = 40
-    assert "These are the ones of 40 that went worst." in page.render_page(bad, totals)
-    healthy = pages.session(9, 60, stuck=0)  # kept although there is nothing bad in it: no worse one was dropped
-    text = page.render_page([*bad, healthy], totals)
-    assert "went worst" not in text
-    assert "in 40 sessions" in text
-
-
 def test_the_policy_lets_only_this_script_and_style_run_and_nothing_be_fetched() -> None:
     sessions = pages.week(3, 40)
     parsed = Parsed(page.render_page(sessions, pages.totals(sessions)))
@@ -217,44 +191,6 @@ def test_the_worst_moment_is_one_click_away_without_a_script() -> None:
     assert anchor.startswith(re.findall(r'id="(session-\w+)"', text[opened:])[0])
 
 
-def test_a_session_is_listed_by_what_went_worst_in_it_else_by_its_name() -> None:
-    stuck, fine = pages.session(1, 40), pages.session(2, 40, stuck=0)
-    text = page.render_page([stuck, fine], pages.totals([stuck, fine]))
-    listed = [re.sub(r"<[^>]+>|\s+", " ", found) for found in re.findall(r"<h3>(.*?)</h3>", text, re.DOTALL)]
-    worst = describe_moment(stuck.moments[0]).capitalize()
-    assert [found for found in listed if found.startswith(f"{worst}, from ")]
-    assert [found for found in listed if found.strip().startswith(fine.project)]
-
-
-def test_a_session_of_a_worst_moment_is_always_shown() -> None:
-    many = [pages.session(seed, 60, stuck=3) for seed in range(CHAPTERS + 5)]
-    cheap = pages.session(999, 30, stuck=1)
-    totals = pages.totals(many)
-    totals.worst = [cheap.moments[0], *totals.worst[:9]]
-    seen = make_overview([*many, cheap], totals)
-    assert len(seen.chapters) == CHAPTERS
-    assert seen.worst[0].chapter is not None
-    assert seen.worst[0].chapter.session is cheap
-    assert [count_stuck(made.session) for made in seen.chapters] == sorted(
-        map(count_stuck, [m.session for m in seen.chapters])
-    )[::-1]
-    assert len(seen.further) == 6
-
-
-def test_a_healthy_week_says_that_nobody_was_stuck() -> None:
-    sessions = [pages.session(seed, 80, stuck=0) for seed in range(5)]
-    text = page.render_page(sessions, pages.totals(sessions))
-    assert "No agent was stuck in 5 sessions" in text
-    assert "Worst moments" not in text
-
-
-def test_without_sessions_the_page_says_what_to_do() -> None:
-    text = page.render_page([], Totals(files=3, passed_over={"/x/y.jsonl": "not a transcript"}))
-    assert "No session was found in 3 files" in text
-    assert "insula replay PATH --html FILE" in text
-    assert "not a transcript" in text
-
-
 def test_sessions_without_an_action_a_time_or_a_timeline_are_no_trouble() -> None:
     idle = Replayed(id="idle", host="codex", path="x")
     dropped = pages.session(2, 50, stuck=2, points=False)
@@ -276,73 +212,8 @@ def test_a_page_of_fifty_long_sessions_stays_small() -> None:
     assert len(page.render_page(sessions, pages.totals([long])).encode()) < 5_000_000
 
 
-def test_a_timeline_of_thousands_of_actions_is_made_coarser_and_loses_none() -> None:
-    long = pages.session(1, 20_000, stuck=3)
-    row = make_bars(long.points, 300)
-    assert len(row) <= 300
-    assert [point.step for bar in row for point in bar.points] == list(range(1, 20_001))
-    drawn = draw_timeline(long.points, long.moments, long.user_steps, 300)
-    assert drawn.each == 67
-    assert len(drawn.bands) == 3
-    assert all(band.x + band.width <= drawn.width for band in drawn.bands)
-    assert len(dump_bars(row)) <= DATA
-
-
-def test_a_bar_of_several_actions_tells_of_the_one_that_there_is_most_to_say_about() -> None:
-    base = pages.session(1, 3, stuck=0).points[0]
-    calm, loud = dataclasses.replace(base, said="", tokens=9_000), dataclasses.replace(base, said="Stop.", step=2)
-    (bar,) = make_bars([loud, calm], 1)
-    assert bar.face is loud
-    assert bar.tokens == calm.tokens + loud.tokens
-
-
-def test_all_timelines_together_have_room() -> None:
-    assert choose_limit([20]) == LIMITS[0]
-    assert choose_limit([20_000] * 50) * 50 <= BARS
-
-
-def test_the_same_sessions_give_the_same_page() -> None:
-    assert page.render_page(pages.week(5, 40), pages.totals(pages.week(5, 40))) == page.render_page(
-        pages.week(5, 40), pages.totals(pages.week(5, 40))
-    )
-
-
 def test_the_page_is_written_and_a_folder_that_is_not_there_is_named(tmp_path: Path) -> None:
     page.write_page(tmp_path / "page.html", pages.week(2, 30), pages.totals(pages.week(2, 30)))
     assert (tmp_path / "page.html").read_bytes().startswith(b"<!doctype html><!-- insula replay -->\n")
     with pytest.raises(InputError, match="nowhere"):
         page.write_page(tmp_path / "nowhere" / "page.html", [], Totals())
-
-
-@pytest.mark.parametrize(
-    ("shown", "expected"),
-    [
-        (figures.format_tokens(950), "950"),
-        (figures.format_tokens(9_640), "9.6k"),
-        (figures.format_tokens(999_600), "1.0M"),
-        (figures.format_duration(89), "89 s"),
-        (figures.format_duration(4_000), "67 min"),
-        (figures.format_duration(11_520), "3 h 12 min"),
-        (figures.format_duration(400_000), "5 days"),
-        (figures.format_share(1, 1_000), "under 1 %"),
-        (figures.format_share(1, 0), "0 %"),
-        (figures.format_count(1, "session"), "1 session"),
-    ],
-)
-def test_figures_are_read_at_a_glance(shown: str, expected: str) -> None:
-    assert shown.replace("\u00a0", " ") == expected
-
-
-@pytest.mark.parametrize(
-    ("session", "told"),
-    [
-        ("2026-01-14-0f3a9c21-77aa", "0f3a9c21-77aa"),
-        ("rollout-2026-01-14T10-20-30-01a1f859", "01a1f859"),
-        ("session-2026-01-14T10-20-ad83c26c", "ad83c26c"),
-        ("20260114_102030_abcdef", "abcdef"),
-        ("00ef13bd-99a1-4001-a829-09985a069ab2", "00ef13bd-99a1-4001-a829-09985a069ab2"),
-        ("2026-01-14", "2026-01-14"),
-    ],
-)
-def test_a_session_is_called_by_what_tells_it_from_others(session: str, told: str) -> None:
-    assert shorten_id(session) == told

@@ -11,8 +11,7 @@ import pytest
 from looking import look
 from transcripts import RECORDED, Row, Session, naive, stamp, write
 
-from insula.coding.replay import lines, readers
-from insula.coding.replay import look as looking
+from insula.coding.replay import lines
 from insula.coding.replay.find import find_transcripts
 from insula.coding.replay.lines import open_transcript
 from insula.coding.replay.readers import (
@@ -42,7 +41,6 @@ from insula.foreign import NOT_PLAIN
 
 
 HOSTS = ("claude-code", "codex", "gemini")
-READERS = {"codex": codex.CodexReader, "gemini": gemini.GeminiReader}
 
 
 def rows(name: str) -> list[Row]:
@@ -142,20 +140,6 @@ def test_a_call_without_a_result_and_a_result_without_a_call_are_named() -> None
         NO_CALL,
         NO_RESULT,
     ]
-
-
-def test_one_request_in_several_lines_is_paid_once() -> None:
-    usage = {"input_tokens": 5, "cache_creation_input_tokens": 10, "cache_read_input_tokens": 100, "output_tokens": 2}
-    session = Session()
-    for _ in range(3):
-        session.add("assistant", [{"type": "text", "text": "I look."}])
-        session.rows[-1]["message"] |= {"id": "m", "usage": usage}
-    (spent,) = [
-        event
-        for event in claude_code.ClaudeCodeReader(Seen()).read_events(session.rows)
-        if isinstance(event, TokenUsage)
-    ]
-    assert (spent.context, spent.fresh) == (117, 17)
 
 
 def test_of_requests_that_take_turns_each_is_paid_what_it_came_to() -> None:
@@ -329,21 +313,6 @@ def read(data: bytes) -> list[Row | Skipped]:
     return list(lines.read_rows(io.BytesIO(data)))
 
 
-def test_lines_that_are_no_objects_are_named() -> None:
-    found = read(b'\xef\xbb\xbf{"a":1}\n\n[1]\nno json\n' + b"[" * 100_000 + b"\n" + b'{"b":')
-    assert found == [
-        {"a": 1},
-        Skipped(lines.NO_OBJECT, broken=True),
-        Skipped(lines.NO_JSON, broken=True),
-        Skipped(lines.NO_JSON, broken=True),
-        Skipped(lines.CUT, broken=True),
-    ]
-
-
-def test_characters_that_are_no_utf_8_are_replaced() -> None:
-    assert read(b'{"a":"caf\xe9"}\n') == [{"a": "caf\ufffd"}]
-
-
 def test_a_huge_line_is_passed_over_and_the_next_one_read(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(lines, "LONGEST", 100)
     found = read(b'{"a":"' + b"x" * 1_000 + b'"}\n{"b":2}\n')
@@ -398,15 +367,6 @@ def test_fields_of_wrong_types_are_as_if_they_were_not_there(tmp_path: Path) -> 
     assert look(session.written(tmp_path)).totals.errors == 2
 
 
-def test_names_without_number_are_not_all_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(looking, "REASONS", 10)
-    session = Session().says("Go.")
-    session.rows += [{"type": f"kind-{number}", "uuid": str(number)} for number in range(100)]
-    skipped = look(session.written(tmp_path)).totals.skipped
-    assert skipped.total() == 100
-    assert skipped[looking.OTHERS] == 90
-
-
 def test_times_beyond_all_bounds_do_no_harm(tmp_path: Path) -> None:
     session = Session().says("Go.").fails(3)
     for row, at in zip(session.rows, ("0001-01-01T00:00:00Z", "9999-12-31T23:59:59Z", "then"), strict=False):
@@ -416,13 +376,6 @@ def test_times_beyond_all_bounds_do_no_harm(tmp_path: Path) -> None:
     assert totals.skipped[NO_TIME] == 2
     assert time.time() - totals.began < 2 * 86_400
     assert totals.ended <= time.time()
-
-
-@pytest.mark.parametrize("at", ["1970-01-01T00:00:01Z", "2014-12-31T00:00:00Z", "0001-01-01T00:00:00", "9999-12-31"])
-def test_a_time_that_cannot_be_is_none(at: str) -> None:
-    assert (readers.parse_time(at), readers.is_impossible(at)) == (0.0, True)
-    assert readers.parse_time("2015-01-02T00:00:00Z") > 0
-    assert not readers.is_impossible("no time")
 
 
 def test_what_is_no_plain_file_is_passed_over_and_nothing_waits_for_it(tmp_path: Path) -> None:
@@ -455,14 +408,6 @@ def test_what_unpacks_without_end_is_read_to_a_bound(tmp_path: Path, monkeypatch
     assert lines.BOMB in totals.incomplete[str(path)]
 
 
-def test_what_a_file_is_costs_no_more_than_its_beginning(tmp_path: Path) -> None:
-    rows = Session().says("Go.").works(2).rows
-    whole = {"session_id": "s", "events": rows, "more": "x" * (2 * lines.HEAD)}
-    assert [lines.read_head(write(tmp_path / "long.jsonl", whole, *rows), 9)] == [[whole]]
-    late = write(tmp_path / "late.jsonl", rows[0], {"more": "x" * (2 * lines.HEAD)}, rows[1])
-    assert lines.read_head(late, 9) == [rows[0]]
-
-
 def test_a_packed_file_that_is_cut_short_is_read_up_to_there(tmp_path: Path) -> None:
     text = "".join(json.dumps(row) + "\n" for row in Session().says("Go.").works(3_000).rows)
     path = tmp_path / "s.jsonl.xz"
@@ -493,9 +438,3 @@ def test_links_that_lead_in_a_circle_are_not_followed(tmp_path: Path) -> None:
     Session().says("Go.").written(tmp_path)
     (tmp_path / "again").symlink_to(tmp_path, target_is_directory=True)
     assert look(tmp_path).totals.files == 1
-
-
-def test_a_document_that_is_none_is_said(tmp_path: Path) -> None:
-    path = tmp_path / "chats/session-1.json"
-    write(path, {"other": 1})
-    assert "it holds no session" in look(tmp_path).totals.passed_over[str(path)]

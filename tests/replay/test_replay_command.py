@@ -92,18 +92,6 @@ def test_it_leads_with_what_the_user_did_and_the_rules_that_their_words_would_fo
     assert (rule["words"], rule["times"]) == ("no, never use npm here, use pnpm", 2)
 
 
-def test_the_agent_to_install_for_is_the_one_whose_sessions_were_seen() -> None:
-    assert "insula install codex " in call(RECORDED / "codex.jsonl").out
-
-
-def test_a_healthy_week_is_told_in_a_few_lines(tmp_path: Path) -> None:
-    Session().says("Go.").works(9).written(tmp_path)
-    said = call(tmp_path).out
-    assert "Nowhere did the senses feel an agent stuck" in said
-    assert ", none did." in said
-    assert len(said.splitlines()) < 12
-
-
 def test_the_figures_come_as_json(bad_week: Path) -> None:
     found = figures(bad_week)
     assert {name: found[name] for name in ("sessions", "tool_uses", "errors", "prompts", "interrupts")} == {
@@ -132,13 +120,6 @@ def test_the_exit_code_tells_whether_all_was_read(bad_week: Path, tmp_path: Path
     cut.write_bytes((RECORDED / "codex.jsonl").read_bytes()[:-40])
     os.utime(cut, (1, 1))
     assert call(cut).status == 3
-
-
-def test_where_nothing_is_it_is_said_what_to_give(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    for variable in ("CLAUDE_CONFIG_DIR", "CODEX_HOME", "GEMINI_CLI_HOME"):
-        monkeypatch.setenv(variable, str(tmp_path / "none"))
-    assert "No transcript of a coding agent was found in" in refused()
-    assert refused(tmp_path)
 
 
 @pytest.fixture
@@ -182,18 +163,6 @@ def test_what_is_trusted_is_named_with_the_projects_that_it_bears_on(bad_week: P
     assert figures(bad_week, "--learn", "--yes", "--trust")["learned"]["known"] == 3
 
 
-def test_what_could_not_be_written_is_not_said_to_be(own_week: Path, home: Path) -> None:
-    (home / "evidence").write_text("in the way")
-    result = call(own_week, "--learn", "--yes", "--json")
-    assert (result.status, "learned" in result.out) == (1, False)
-
-
-def test_json_tells_of_what_could_not_be_read(tmp_path: Path) -> None:
-    (tmp_path / "foreign.jsonl").write_text('{"rows": 3}\n')
-    result = call(tmp_path / "foreign.jsonl", "--json")
-    assert (result.status, "error" in json.loads(result.out)) == (1, True)
-
-
 def test_who_reads_may_go_and_it_is_no_failure(bad_week: Path) -> None:
     read, written = os.pipe()
     os.close(read)
@@ -207,43 +176,9 @@ def test_who_reads_may_go_and_it_is_no_failure(bad_week: Path) -> None:
     assert (told.returncode, told.stderr) == (0, b"")
 
 
-def test_nothing_trails_where_nobody_looks(bad_week: Path) -> None:
-    assert not [line for line in call(bad_week).out.splitlines() if line != line.rstrip()]
-
-
-@pytest.mark.parametrize(("width", "costs"), [(40, False), (60, False), (80, False), (120, True)])
-def test_what_happened_has_room_on_a_narrow_terminal(
-    bad_week: Path, width: int, costs: bool, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("COLUMNS", str(width))
-    said = call(bad_week).out
-    assert ("What it cost" in said) is costs
-    assert "failed in 6 turns" in said
-    assert "error-loop" in said
-
-
-def test_agents_whose_sessions_are_not_read_are_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    for variable in ("CLAUDE_CONFIG_DIR", "CODEX_HOME", "GEMINI_CLI_HOME", "QWEN_HOME", "XDG_CONFIG_HOME", "HOME"):
-        monkeypatch.setenv(variable, str(tmp_path / "none"))
-    (tmp_path / "none/opencode").mkdir(parents=True)
-    (tmp_path / "none/.copilot").mkdir()
-    monkeypatch.delenv("COPILOT_HOME", raising=False)
-    said = refused()
-    assert "The sessions of Qwen Code are not read yet. OpenCode keeps its own in a database: write one out" in said
-
-
 def test_nothing_is_learned_where_nobody_can_be_asked(bad_week: Path, home: Path) -> None:
     assert "insula replay --learn --yes" in refused(bad_week, "--learn")
     assert not (home / "evidence").exists()
-
-
-def test_the_timelines_come_as_a_page(bad_week: Path, tmp_path: Path) -> None:
-    page = tmp_path / "replay.html"
-    assert str(page) in call(bad_week, "--html", page).out.replace("\n", "")
-    assert "<html" in page.read_text()
-    assert page.stat().st_mode & 0o777 == 0o600
-    assert call(bad_week, "--html", page).status == 0  # a page of ours is replaced
-    assert refused(bad_week, "--html", tmp_path / "none/replay.html")
 
 
 def test_a_page_replaces_nothing_but_a_page(bad_week: Path, tmp_path: Path) -> None:

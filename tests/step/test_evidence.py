@@ -141,17 +141,6 @@ def test_an_imported_rule_has_evidence_of_its_own(home: Path) -> None:
 # When.
 
 
-def test_a_session_that_goes_on_is_left_alone(home: Path) -> None:
-    session(home, "fresh", ago=HOUR)
-    session(home, "now")
-    assert score(home) == 0
-
-
-def test_a_session_that_said_its_end_is_scored_at_once(home: Path) -> None:
-    session(home, "ended", ago=1.0, last="end")
-    assert score(home) == 1
-
-
 def test_a_subagent_that_still_works_keeps_its_session_open(home: Path) -> None:
     folder = session(home, "one")
     session(home, "one", agent="busy")
@@ -165,23 +154,6 @@ def test_a_session_that_is_resumed_after_scoring_is_not_scored_again(home: Path)
     session(home, "one")
     assert score(home) == 0
     assert len(evidence.read_evidence(str(home), A)["stale-edit"]) == 1
-
-
-def test_the_oldest_are_scored_first_and_the_rest_at_the_next_start(home: Path) -> None:
-    for number in range(10):
-        session(home, f"s{number}", ago=(3 + number) * HOUR)
-    assert score_ended(str(home), "now", NOW, limit=8) == 8
-    assert {record["session"] for record in lines(home)} == {f"s{number}" for number in range(2, 10)}
-    assert score(home) == 2
-
-
-def test_a_session_without_actions_is_marked_and_says_nothing(home: Path) -> None:
-    folder = home / "sessions" / "empty"
-    folder.mkdir(parents=True)
-    os.utime(folder, (NOW - 9 * HOUR, NOW - 9 * HOUR))
-    assert score(home) == 1
-    assert not lines(home)
-    assert (folder / "scored").exists()
 
 
 # Never twice.
@@ -281,12 +253,6 @@ def test_a_call_that_two_hooks_wrote_counts_once_and_one_that_never_ran_not_at_a
     )
     score(home)
     assert [item.happened for item in evidence.read_evidence(str(home))["stale-edit"]] == [False]
-
-
-def test_an_empty_or_missing_home_has_nothing(home: Path) -> None:
-    assert score(home) == 0
-    assert evidence.read_evidence(str(home / "none")) == {}
-    assert evidence.read_decisions(str(home / "none")) == {}
 
 
 def test_a_folder_that_cannot_be_marked_is_not_written_again_and_again(

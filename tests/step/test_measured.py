@@ -59,35 +59,6 @@ def test_turns_until_it_is_over_are_compared(told: float, held: float, said: str
     )
 
 
-def test_until_something_can_be_said_it_is_told_how_long_that_takes() -> None:
-    row = rules((2, 10), (3, 9))
-    assert row.missing > 0
-    assert row.days is not None
-    assert "too early to say" in row.conclusion
-    assert rules((0, 0), (0, 0)).conclusion == "nothing to compare yet"
-
-
-def test_what_may_be_said_is_told_with_its_interval_and_with_what_would_not_show_yet() -> None:
-    effects = [notes(2.0, 9.0, 400), rules((2, 10), (3, 9))]
-    lines = list(summarize_worth(HookWorth(days=7, sessions=1, calls=1, effects=effects)))
-    more = effects[1].next_cases
-    assert lines[-1] == (
-        "Do they help? Notes: troubles ended 7.0 turns sooner (between +6.7 and +7.2: works). Rules: failures fell by "
-        f"13 points (between -55 and +75: too early to say; {more} more sessions would show 20 points)."
-    )
-    assert not effects[0].next_cases or effects[0].next_effect < 5
-
-
-def test_a_larger_effect_shows_sooner_and_none_that_is_larger_is_missed() -> None:
-    few, many = (
-        compare_outcomes(make_rate(4, 20), make_rate(6, 20)),
-        compare_outcomes(make_rate(40, 200), make_rate(60, 200)),
-    )
-    assert 0.2 < many.least < few.least <= 1
-    assert many.count_cases_for(many.least + 0.01) == 0 < many.count_cases_for(many.least - 0.01)
-    assert compare_outcomes(make_rate(0, 0), make_rate(0, 0)).least == 1
-
-
 def test_nothing_is_claimed_where_nothing_was_compared() -> None:
     lines = list(summarize_worth(HookWorth(days=7, effects=[rules((2, 10), (0, 0))])))
     assert lines[-1] == "Too few sessions to tell whether they help: it takes about 30 with and 30 without."

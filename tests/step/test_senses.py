@@ -110,18 +110,6 @@ def test_a_command_whose_failure_its_line_forgives_is_a_question(session: Sessio
     assert session.follow([fails(line.replace("$f", f"$f{number}"), refused) for number in range(4)]) == []
 
 
-def test_it_stays_open_over_a_compaction_and_a_resume(session: Session) -> None:
-    for source in ("compact", "resume", "compact"):
-        session.act(fails("go build ./checkpoint", "package x\n\timports y: import cycle not allowed"))
-        session.act(edits("/home/dev/project/store.go", new=source))
-        session.tell({"hook_event_name": "SessionStart", "source": source}, 60)
-    assert session.said == [
-        "[insula] `go build ./checkpoint` has failed in 3 turns with the same import cycle; "
-        "the two changes since were all to store.go. What the attempts have in common may say more than the next "
-        "variation will."
-    ]
-
-
 def test_the_ladder_is_climbed_rung_by_rung_and_then_ends(session: Session) -> None:
     session.follow([DEPLOY] * 24)
     assert session.texts == [
@@ -358,12 +346,6 @@ def test_before_a_call_that_goes_against_nothing_not_even_a_line_is_written(tmp_
     assert {path: path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()} == kept
 
 
-def test_what_the_user_asked_for_is_not_held_up(session: Session) -> None:
-    session.prompt("please stash my changes, and use --no-verify for the commit")
-    assert session.tell(before("git stash"), 5) == ""
-    assert session.tell(before("git commit --no-verify -m x && pytest -q"), 5) == ""
-
-
 def test_codex_is_told_before_the_call_as_well(tmp_path: Path) -> None:
     told = Session(tmp_path, host="codex").tell(before("git commit --no-verify -m x") | {"tool_use_id": "r"})
     assert "goes round a check" in told
@@ -387,15 +369,6 @@ def test_a_sense_that_is_switched_on_in_a_session_knows_what_went_before(home: P
     run_insula("on", "chronos")
     session.act(reads("/home/dev/project/last.py", "the end\n"))
     assert "since the user's last message" in session.said[0]
-
-
-def test_what_a_sense_said_before_it_was_switched_off_does_not_count_as_heeded(home: Path) -> None:
-    session = Session(home)
-    session.follow([DEPLOY] * 2)
-    run_insula("off", "nociception")
-    session.follow([*[DEPLOY] * 3, *looks(6)])
-    (trouble,) = run_insula("worth", "--days", "400", "--json").json["troubles"]
-    assert (trouble["sense"], trouble["heeded"]) == ("nociception", None)
 
 
 @pytest.mark.parametrize("odd", [{}, 3, [], "chronos", {"chronos": "yes"}, {"chronos": 1}, {"none such": True}, None])

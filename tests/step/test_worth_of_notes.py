@@ -36,15 +36,6 @@ def test_what_was_said_and_what_followed_is_told(home: Path) -> None:
     assert table.count("nothing to compare yet") == 2
 
 
-def test_it_is_told_in_five_lines_and_that_evidence_is_missing_once(home: Path) -> None:
-    trouble(home).act(runs("pytest -q", "5 passed in 0.1s"))
-    told = run_insula("worth").out
-    assert 0 < len(told.splitlines()) <= 5
-    assert "1 session, 7 calls, 1 note on 1 trouble" in told
-    assert told.count("Too few sessions to tell") == 1, told
-    assert "insula worth --all" in told
-
-
 @pytest.mark.parametrize("host", ["claude-code", "codex"])
 def test_a_person_calls_a_note_wrong_to_their_agent_and_takes_it_back(home: Path, host: str) -> None:
     def tell_again(name: str) -> tuple[Session, str]:
@@ -80,30 +71,6 @@ def test_what_followed_a_note_near_by_is_told(home: Path) -> None:
     assert "the same failure came again within 10 calls in 1 of 1" in told
     assert "your words were kept for 10 calls in 0 of 1" in told
     assert "you corrected the agent next in 1 of 1" in told
-
-
-def test_an_id_that_nothing_was_said_under_is_refused(home: Path) -> None:
-    trouble(home)
-    ran = run_insula("worth", "wrong", "nothing")
-    assert ran.status
-    assert "insula worth" in ran.err
-
-
-def test_a_home_of_hooks_alone_has_a_status(home: Path) -> None:
-    trouble(home)
-    told = run_insula("status").out
-    assert "1 note on 1 trouble" in told
-    assert "talk first" not in told
-    assert not (home / "insula.db").exists()  # to look makes no memory
-
-
-def test_what_was_learned_in_these_days_is_told_before_it_is_ever_used(home: Path) -> None:
-    for name in ("one", "two"):
-        session = trouble(home, name)
-        session.prompt("no, never use floats for money, use decimal")
-        session.tell({"hook_event_name": "SessionEnd"}, 5)
-        Session(home, f"after {name}").tell({"hook_event_name": "SessionStart", "source": "startup"})
-        assert ("never use floats for money" in run_insula("worth", "--all").out) == (name == "two")
 
 
 def test_a_share_of_troubles_is_withheld_whole_and_all_that_is_kept_is_compared(
