@@ -115,27 +115,7 @@ async def test_a_demand_that_reads_like_an_order_to_the_model_is_not_told_on(sto
     assert "previous instructions" not in await asked_after(store, message, "Fog is a cloud on the ground.")
 
 
-async def test_an_impasse_reaches_the_next_request(store: Any) -> None:
-    poor = "El cielo es azul porque la luz se dispersa en la atmósfera de la Tierra."
-    async with chatting(store, [poor, poor + " Otra vez.", "Fine."]) as (chat, model):
-        await chat.reply("me", "s", "Why is the sky blue on a clear day?")
-        second = await chat.reply("me", "s", "Why is the sky blue on a clear day, please?")
-        await chat.reply("me", "s", "And why is the sky red in the evening?")
-    assert "meta:impasse" in [signal.kind for signal in second.signals]
-    assert "was not in the user's language" in model.requests[-1].prompt
-
-
 # Asked once more at once
-
-
-async def test_with_retry_the_model_is_asked_once_more_with_what_is_missing(store: Any) -> None:
-    whole = "The capital of Kenya is Nairobi, and about 4.4 million people live there."
-    async with chatting(store, [NAIROBI, whole], retry=1) as (chat, model):
-        reply = await chat.reply("me", "s", KENYA)
-    assert len(model.requests) == 2
-    assert model.requests[1].prompt == "Your last answer left this unanswered: how many people live there?"
-    assert model.requests[1].history[-1] == ("assistant", NAIROBI)
-    assert reply.response == whole
 
 
 async def test_the_better_of_the_two_stands_and_there_is_no_third(store: Any) -> None:

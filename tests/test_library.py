@@ -1,6 +1,5 @@
 """Insula in an agent that somebody else has: what it puts before the model, and that nothing of it raises."""
 
-import asyncio
 import json
 from collections.abc import AsyncGenerator
 from itertools import pairwise
@@ -10,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from insula import Identity, InputError, Metacognition
+from insula import Identity, Metacognition
 from insula.testing import memory_store
 
 pytestmark = pytest.mark.anyio
@@ -131,12 +130,6 @@ async def test_what_was_erased_while_a_turn_waited_is_gone_from_it(mind: Metacog
     assert "Lisbon" not in repr(result.signals)
 
 
-@pytest.mark.parametrize("text", ["", "{}", "5", '{"v": 2}', "not JSON"])
-async def test_what_is_no_turn_is_refused_in_a_sentence(mind: Metacognition, text: str) -> None:
-    with pytest.raises(InputError, match=r"The text is no turn .*; give what `Turn.to_json` returned\."):
-        await mind.finish(text, "Hi")
-
-
 async def test_a_message_of_another_store_is_said_and_nothing_is_written(mind: Metacognition) -> None:
     kept = json.loads((await mind.begin("ana", "s", "Hello")).to_json()) | {"session": "elsewhere"}
     result = await mind.finish(json.dumps(kept), "Hi")
@@ -148,16 +141,6 @@ async def test_a_message_of_another_store_is_said_and_nothing_is_written(mind: M
 # Without `await`.
 
 
-def test_the_same_without_await_even_where_a_loop_is_running(tmp_path: Path) -> None:
-    async def notebook() -> str:
-        with Metacognition.sync(tmp_path / "insula.db", embed=None) as mind:
-            mind.observe("ana", "s", "My sister lives in Lisbon.")
-            with mind.turn("ana", "t", "Where does my sister live?") as turn:
-                return turn.finish("In Lisbon.").response if turn.confidence.level == "high" else ""
-
-    assert asyncio.run(notebook()) == "In Lisbon."
-
-
 def test_a_tool_that_raises_does_not_leave_the_turn_open(tmp_path: Path) -> None:
     with Metacognition.sync(tmp_path / "insula.db", embed=None) as mind:
         with pytest.raises(ZeroDivisionError), mind.turn("ana", "s", "Hello") as turn:
@@ -166,9 +149,6 @@ def test_a_tool_that_raises_does_not_leave_the_turn_open(tmp_path: Path) -> None
         assert [signal.reason for signal in turn.signals] == ["no response"]
         kept = mind.begin("ana", "s", "Hello again").to_json()
         assert mind.finish(kept, "Hello!").troubles == ()
-
-
-# What a host may put in its place.
 
 
 # The provider's cache.

@@ -12,8 +12,7 @@ from typing import Any
 import pytest
 from inline_snapshot import snapshot
 
-from insula import Assessment, Chat, Identity, InputError, Metacognition, Signal, assess
-from insula.memory.retrieval.embedding import embed_text
+from insula import Assessment, Chat, Identity, InputError, Metacognition, assess
 from insula.testing import ScriptedModel
 from insula_solve import Models
 
@@ -135,22 +134,6 @@ async def test_what_a_secret_was_taken_out_of_is_no_fact_and_the_rest_of_the_mes
     )
 
 
-async def test_with_an_embedding_a_fact_reaches_the_model_without_a_word_in_common(store: Any) -> None:
-    def embed(text: str) -> list[float]:
-        return [float("moved" in text or "live" in text), float("cello" in text), 0.1]
-
-    async with chatting(store, "Fine.") as (chat, model):
-        chat.metacognition.engine.embed = embed
-        await chat.reply("me", "monday", "I moved to Lisbon in May.")
-        await chat.reply("me", "monday", "My son plays the cello in Porto.")
-        await chat.reply("me", "tuesday", "Where do I live?")
-        chat.metacognition.engine.embed = None
-        await chat.reply("me", "wednesday", "Where do I live?")
-    facts = "From earlier conversations with the user, likeliest first:\n- I moved to Lisbon in May. (DATE)"
-    assert facts in undated(model.requests[2].instructions)
-    assert "Lisbon" not in model.requests[3].instructions
-
-
 async def test_what_a_secret_was_taken_out_of_is_not_found_by_its_meaning_either(store: Any) -> None:
     def embed(text: str) -> list[float]:
         return [float("key" in text or "credential" in text), 0.1]
@@ -231,7 +214,6 @@ async def test_no_question_about_the_user_is_answered_by_what_a_tool_claimed(
     store: Any, claim: str, question: str
 ) -> None:
     async with chatting(store, "Fine.") as (chat, model):
-        chat.metacognition.engine.embed = embed_text
         await chat.metacognition.observe("me", "monday", claim, provenance="tool", speaker="web")
         await chat.reply("me", "tuesday", question)
     assert claim not in model.requests[-1].text
@@ -240,7 +222,6 @@ async def test_no_question_about_the_user_is_answered_by_what_a_tool_claimed(
 async def test_when_and_where_a_thing_of_the_users_is_a_tool_may_have_told(store: Any) -> None:
     booked = "Your parcel will be delivered on Tuesday between 10 and 12."
     async with chatting(store, "Fine.") as (chat, model):
-        chat.metacognition.engine.embed = embed_text
         await chat.metacognition.observe("me", "monday", booked, provenance="tool", speaker="web")
         await chat.reply("me", "tuesday", "When does my parcel come?")
     assert f"web said: {booked}" in model.requests[-1].text
@@ -299,115 +280,10 @@ async def test_finishing_twice_is_no_impasse(store: Any) -> None:
     assert [signal.kind for signal in turn.signals] == ["meta:turn", "meta:confidence-low"]
 
 
-async def test_a_response_with_odd_characters_is_stored_whole(store: Any) -> None:
-    metacognition = Metacognition(store)
-    async with metacognition.turn("me", "s", "Hello there.") as turn:
-        result = turn.finish("Fine \ud800, \x1b[2Jthanks.")
-    assert "\x1b" not in result.response
-    assert (turn.troubles, len(turn.signals)) == ([], 1)
-    assert len(await store.sessions.read_lines(await store.resolve_place("me", "s"), 9)) == 2
-
-
-async def test_the_transcript_holds_all_of_a_long_message(store: Any) -> None:
-    async with Metacognition(store).turn("me", "s", "word " * 10_000) as turn:
-        turn.finish("That is long.")
-    lines = await store.sessions.read_lines(await store.resolve_place("me", "s"), 2)
-    assert len(lines[0].content) == 50_000
-
-
 async def test_asking_again_never_raises_confidence(store: Any) -> None:
     async with chatting(store, "I do not know.") as (chat, _):
         scores = [(await chat.reply("me", f"s{i}", "Where does Ana live?")).confidence.score for i in range(4)]
     assert max(scores) <= scores[0] + 0.05
-
-
-# What becomes of the response
-
-
-async def test_a_doubtful_response_is_hedged_and_stored_as_it_was_shown(store: Any) -> None:
-    judge = scored(0.6, "incomplete")
-    async with chatting(store, ["Ulaanbaatar is the capital."], assess=judge, claims=["doubt"]) as (chat, _):
-        reply = await chat.reply("me", "s", "What is the capital of Mongolia?")
-    assert reply.hedged
-    assert reply.response.endswith("Ulaanbaatar is the capital.")
-    assert reply.response != "Ulaanbaatar is the capital."
-    assert (await store.sessions.read_lines(await store.resolve_place("me", "s"), 1))[0].content == reply.response
-
-
-IN_EIGHT_LANGUAGES = {
-    "What is the capital of Mongolia?": "The capital of the country is Ulaanbaatar.",
-    "¿Cuál es la capital de Mongolia?": "La capital del país se llama Ulán Bator.",
-    "Quelle est la capitale de la Mongolie ?": "La capitale du pays s'appelle Oulan-Bator.",
-    "Was ist die Hauptstadt der Mongolei?": "Ulaanbaatar.",
-    "Qual é a capital da Mongólia?": "A capital do país chama-se Ulan Bator.",
-    "Qual è la capitale della Mongolia?": "La capitale del paese si chiama Ulan Bator.",
-    "蒙古的首都是哪里？": "这个国家的首都是乌兰巴托。",
-    "モンゴルの首都はどこですか？": "この国の首都はウランバートルです。",
-}
-
-
-async def test_a_hedge_reaches_the_user_in_each_of_eight_languages(store: Any) -> None:
-    hedges: set[str] = set()
-    for message, response in IN_EIGHT_LANGUAGES.items():
-        async with chatting(store, response, assess=scored(0.6, "incomplete"), claims=["doubt"]) as (chat, _):
-            reply = await chat.reply("me", "s", message)
-        assert reply.hedged
-        assert reply.response.endswith(response)
-        hedges.add(reply.response.removesuffix(response))
-    assert len(hedges) == len(IN_EIGHT_LANGUAGES)
-
-
-async def test_an_impasse_is_seen_across_a_restart(store: Any) -> None:
-    for message in ("How do I undo a git commit?", "No, how do I undo the last git commit?"):
-        async with chatting(store, "It rains.", assess=scored(0.6, "off_topic")) as (chat, _):
-            reply = await chat.reply("me", "s", message)
-    assert any(signal.kind == "meta:impasse" for signal in reply.signals)
-
-
-# Signals
-
-
-async def test_subscribers_receive_what_stands_on_the_ledger(store: Any) -> None:
-    heard: list[Signal] = []
-    async with chatting(store, ["It rains."], assess=scored(0.2, "off_topic")) as (chat, _):
-        stop = chat.metacognition.subscribe(heard.append)
-        await chat.reply("me", "s", "How do I undo a commit?")
-        stop()
-    written = await store.sessions.read_ledger(await store.resolve_place("me", "s"))
-    assert [signal.kind for signal in heard] == [signal.kind for signal in written[::-1]]
-
-
-# Laws
-
-
-async def test_a_failure_of_ours_leaves_the_response_as_it_was(store: Any) -> None:
-    def fail(*_: object) -> Assessment:
-        raise ZeroDivisionError
-
-    async with chatting(store, ["Lisbon."], assess=fail) as (chat, _):
-        reply = await chat.reply("me", "s", "Where does Ana live?")
-    assert (reply.response, reply.assessment) == ("Lisbon.", None)
-    assert "ZeroDivisionError" in reply.troubles[0]
-    failures = chat.metacognition.engine.telemetry.registry.get_sample_value(
-        "insula_failures_total", {"where": "finish"}
-    )
-    assert failures == 1
-
-
-async def test_every_turn_stands_on_the_ledger_with_what_was_decided(store: Any) -> None:
-    async with chatting(store, ["Fine."]) as (chat, _):
-        reply = await chat.reply("me", "s", "Hello there, how are you today?")
-    (signal,) = await store.sessions.read_ledger(await store.resolve_place("me", "s"), kinds=["meta:turn"])
-    assert dict(signal.data)["confidence"] == {"level": "low", "score": round(reply.confidence.score, 4)}
-    recorded = {"confidence", "unadjusted", "assessment", "hedged", "recalled", "controls", "usage", "seconds", "topic"}
-    assert set(signal.data) == recorded | {"verdict", "quoted", "claims"}
-
-
-async def test_observing_remembers_without_answering(store: Any) -> None:
-    metacognition = Metacognition(store)
-    await metacognition.observe("me", "log", "I adopted a dog named Rex.", speaker="Caroline", listener="Mel")
-    async with metacognition.turn("me", "later", "What did Caroline adopt?") as turn:
-        assert "- Caroline said: I adopted a dog named Rex." in turn.instructions
 
 
 # The facade

@@ -256,25 +256,6 @@ async def stable(chat: Chat, turns: int) -> list[Reply]:
     return [await chat.reply("ana", "now", f"Well, so much for {turn}, hm.") for turn in range(turns)]
 
 
-async def test_a_snapshot_holds_figures_and_nobody_s_text() -> None:
-    async with talking() as (chat, _, _clock):
-        replies = [await chat.reply("ana", "now", f"My friend {turn} says she lives in Lyon.") for turn in range(5)]
-    taken = replies[-1].record()["metacog"]
-    assert {name: value for name, value in taken.items() if name != "ts"} == snapshot(
-        {
-            "version": 1,
-            "turn_counter": 5,
-            "performance": {"degraded": False},
-            "recent_consolidation_selectivity": 0.5,
-            "promotion_age_p95_seconds": 0.0,
-            "stm_utilization": 0.0,
-            "stm_capacity": 32,
-            "last_user_turn_status": "stored",
-        }
-    )
-    assert "Lyon" not in str(taken)
-
-
 async def test_the_ring_the_interval_and_what_is_usual_survive_a_restart(tmp_path: Path) -> None:
     path, clock = tmp_path / "insula.db", Clock()
 
@@ -307,15 +288,6 @@ def test_that_it_fails_makes_no_model_fast_and_none_slow() -> None:
             regulator.end_turn("a", "tiny", ended(float(number), seconds if fails else USUAL, answered=not fails))
         found = regulator.measure_performance("tiny", 199.0)
         assert (found.latency_p95_ms, found.slowdown, found.degraded) == (1_000 * USUAL, None, False)
-
-
-def test_a_snapshot_counts_what_happened_since_the_one_before_and_says_whether_the_last_message_was_kept() -> None:
-    regulator = Regulator()
-    for turn in range(1, 12):
-        regulator.note_consolidation("a", 2, [60.0] if turn < 6 else [], [], 0.55)
-        regulator.end_turn("a", "tiny", EndedTurn(at=float(turn), ms=1.0, answered=True, stored=turn < 6))
-    told = [(one.recent_consolidation_selectivity, one.last_user_turn_status) for one in regulator.ring.snapshots]
-    assert told == [(0.5, "stored"), (0.0, "skipped")]
 
 
 def test_what_is_kept_in_mind_of_models_and_sessions_is_bounded() -> None:
@@ -479,15 +451,6 @@ async def spent(mind: Metacognition, clock: FrozenClock, model: str, seconds: Se
             used = turn.controls
             turn.finish("Nice.", usage=Usage(calls=1, output_tokens=100, seconds=one))
     return used
-
-
-async def test_a_conversation_of_long_answers_is_none_with_a_slow_model() -> None:
-    """Answers that are thirty times as long take thirty times as long, and nothing is cut."""
-    short, long = talk()[:CALM], talk()[CALM : CALM + STRETCH]
-    said = [(message, "Well. " * 10) for message, _ in short] + [(message, "Well. " * 300) for message, _ in long]
-    found = await live_through("long answers", said, slower=())
-    assert {one.controls.history_share for one in found.turns} == {1.0}
-    assert not {"history_share", "retry", "skipped_stages"} & found.saved.keys()
 
 
 async def test_insula_s_own_time_is_none_of_the_model_s(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -14,9 +14,7 @@ from opentelemetry.sdk._logs.export import InMemoryLogRecordExporter, SimpleLogR
 from opentelemetry.sdk.trace import ReadableSpan, TracerProvider
 from opentelemetry.sdk.trace.export import SimpleSpanProcessor
 from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
-from opentelemetry.sdk.trace.sampling import ALWAYS_OFF, ParentBased
 from opentelemetry.trace import SpanKind, StatusCode
-from prometheus_client import generate_latest
 
 from insula import Chat, Metacognition
 from insula.errors import ModelRefused
@@ -41,9 +39,7 @@ from insula.telemetry import (
     open_span,
     record_evaluation,
 )
-from insula.testing import Request, ScriptedModel
-from insula_solve import Models
-from insula_solve.mgv import mgv
+from insula.testing import ScriptedModel
 
 pytestmark = pytest.mark.anyio
 
@@ -182,44 +178,12 @@ async def test_a_turn_is_one_trace_with_its_judgements(store: Store, traces: Tra
     assert not re.search("zeppelin|anastasia|ana|monday", traces.text, re.IGNORECASE)
 
 
-async def test_each_verification_of_a_solution_is_an_event_without_a_word_of_it(traces: Traces) -> None:
-    def verifier(request: Request) -> str:
-        if "Goal-conduciveness" not in request.text:
-            return f"<think>{SECRET}: 2 + 2 = 4</think><answer>4</answer>"
-        parts = ("Coherence", "Plausibility", "Consistency", "Goal-conduciveness")
-        return "\n".join([*(f"{part}: 0.9" for part in parts), f"Evaluation: {SECRET}."])
-
-    solution = await mgv("What is 2 + 2?", Models(generator=ScriptedModel(verifier)))
-    assert solution.answer == "4"
-    name = {"gen_ai.evaluation.name": "verification", "gen_ai.evaluation.score.label": "pass"}
-    assert [said for _, said, _ in traces.events] == [name | {"gen_ai.evaluation.score.value": 0.9}]
-    assert not re.search("zeppelin|anastasia", traces.text, re.IGNORECASE)
-
-
 async def test_a_turn_that_raises_is_a_trace_of_an_error(store: Store, traces: Traces) -> None:
     with pytest.raises(ZeroDivisionError):
         async with Metacognition(store).turn("ana", "monday", SECRET):
             raise ZeroDivisionError(SECRET)
     assert traces.attributes(TURN)[ERROR_TYPE] == "ZeroDivisionError"
     assert SECRET not in traces.text
-
-
-def test_a_wrong_attribute_is_found_though_nobody_listens() -> None:
-    with pytest.raises(KeyError, match="recaled"):
-        open_span(RECALL, recaled=3)
-    with open_span(RECALL) as traced, pytest.raises(KeyError, match="recaled"):
-        traced.add_attributes(recaled=3)
-
-
-def test_a_host_that_drops_a_trace_gets_no_piece_of_it(monkeypatch: pytest.MonkeyPatch) -> None:
-    exporter = InMemorySpanExporter()
-    provider = TracerProvider(sampler=ParentBased(ALWAYS_OFF, local_parent_not_sampled=ALWAYS_OFF))
-    provider.add_span_processor(SimpleSpanProcessor(exporter))
-    monkeypatch.setattr("insula.telemetry._tracer", provider.get_tracer("insula"))
-    with open_span(TURN), open_span(RECALL):
-        pass
-    assert not exporter.get_finished_spans()
-    provider.shutdown()
 
 
 def test_names_that_are_not_ours_are_those_of_the_conventions() -> None:
@@ -263,21 +227,6 @@ with open_span(TURN), open_span(RECALL):
 """
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.split() == ["gen_ai.evaluation.result", "insula.recall", "insula.turn"]
-
-
-def test_the_counters_of_the_seed_have_its_names() -> None:
-    telemetry = Telemetry()
-    for counter in (telemetry.snapshots, telemetry.advisories, telemetry.stm_high, telemetry.degraded):
-        counter.inc()
-    telemetry.adaptive_retrieval.inc(2)
-    lines = generate_latest(telemetry.registry).decode().splitlines()
-    assert {
-        "metacog_snapshots_total 1.0",
-        "metacog_advisory_items_total 1.0",
-        "metacog_stm_high_util_events_total 1.0",
-        "metacog_performance_degraded_events_total 1.0",
-        "adaptive_retrieval_applied_total 2.0",
-    } <= set(lines)
 
 
 def test_latency_is_a_histogram_in_seconds_whose_labels_are_bounded() -> None:
