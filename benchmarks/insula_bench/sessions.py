@@ -25,6 +25,8 @@ from insula.value import is_object
 CLAUDE_CODE, CODEX = "claude-code", "codex"
 NOTHING: Mapping[str, str] = {}
 NOTIFICATION = "<task-notification>"
+SUBAGENTS = frozenset(("Agent", "Task"))
+"""Tools that start a subagent, of which hooks are told."""
 TICK = 1e-4
 """Seconds between two events of one line."""
 
@@ -219,6 +221,8 @@ def _asked(row: Row, number: int, at: float, turns: _Turns) -> Iterator[Event]:
             call["tool_use_id"] = get_text(block, "id")
             turns.ask(agent, message, call, at)
             yield Event("PreToolUse", at, number + 1, {**_about(agent), **call})
+            if call["tool_name"] in SUBAGENTS:
+                yield Event("SubagentStart", at, number + 1, {"agent_id": f"of {call['tool_use_id']}"})
 
 
 def _given(row: Row, number: int, at: float, turns: _Turns) -> Iterator[Event]:

@@ -53,14 +53,15 @@ def test_it_says_of_each_sense_in_a_line_whether_it_is_on_and_why(house: Path) -
     install("codex")
     told = senses()
     assert len(told) == 9
-    assert told["nociception"].startswith("on: fails again and again (10 of 19 notes useful, 4 false; ")
+    counted = "18 of 38 notes useful, 5 false; below the bar; on: "
+    assert told["nociception"].startswith(f"on: fails again and again ({counted}")
     assert told["spatial"] == "off: a changed file that many import (no note judged)"
     assert told["o2"].startswith("off: the context fills fast (") and told["o2"].endswith("; too few to decide)")
     run_insula("on", "o2")
     run_insula("off", "bypass")
     switched = senses()
     assert switched["o2"] == "on" + told["o2"].removeprefix("off").replace("too few to decide", "switched by you")
-    assert switched["bypass"] == "off: goes round a check (no note judged; switched by you)"
+    assert switched["bypass"] == "off: goes round a check (2 of 2 notes useful, 0 false; switched by you)"
 
 
 def test_without_hooks_it_says_how_to_get_them() -> None:

@@ -28,9 +28,12 @@ def test_a_sense_speaks_by_the_texts_that_were_judged(
     assert measured.speaks_by_default is speaks
 
 
-def test_a_sense_that_is_kept_speaks_only_until_there_are_texts_enough() -> None:
-    assert SenseMeasurement(sense="x", useful=FEWEST - 2, false=1, kept="as it is new").speaks_by_default
-    assert not SenseMeasurement(sense="x", useful=FEWEST - 3, false=3, kept="as it is new").speaks_by_default
+def test_a_sense_that_is_kept_says_that_it_is_below_the_bar() -> None:
+    kept = SenseMeasurement(sense="x", useful=FEWEST - 3, false=3, kinds=5, kept="you count on it")
+    assert kept.speaks_by_default
+    assert kept.explain_default(True) == "17 of 20 notes useful, 3 false; below the bar; on: you count on it"
+    few = SenseMeasurement(sense="x", useful=2, kinds=1)
+    assert few.explain_default(False) == "2 of 2 notes useful, 0 false; too few to decide"
 
 
 def test_a_person_is_told_why_a_sense_speaks_or_does_not() -> None:
