@@ -27,7 +27,7 @@ from insula.testing import FrozenClock, ScriptedModel, memory_store
 from insula.types import Parts
 from insula_bench import talks
 from insula_bench.session import exchanges
-from insula_bench.slowness import Answered, Lived, live_through
+from insula_bench.slowness import Answered, Lived
 
 pytestmark = pytest.mark.anyio
 
@@ -98,28 +98,6 @@ async def filled(chat: Chat, session: str, saliences: int = 30) -> None:
 async def told(chat: Chat) -> None:
     for fact in FACTS:
         await chat.reply("ana", "before", fact)
-
-
-QUESTION = (
-    "Tell me of my cat, dog, boat, house, sister, street, bicycle, school, tortoise, violin, village, bakery, horse, "
-    "piano, lake, tower, garden and doctor."
-)
-
-
-async def test_a_degraded_session_shows_fewer_memories_until_it_recovers_and_the_model_is_told_nothing_of_it() -> None:
-    async with talking() as (chat, model, clock):
-        await told(chat)
-        well = await chat.reply("ana", "now", QUESTION)
-        slow(chat, clock)
-        clock.at += DWELL_SECONDS
-        degraded = await chat.reply("ana", "now", QUESTION)
-        calm(chat, clock)
-        recovered = await chat.reply("ana", "now", QUESTION)
-    assert degraded.controls == Controls(max_context_items=12, consolidation_threshold=0.6, history_share=0.75)
-    assert len(degraded.recalled) == 12 < len(well.recalled) <= 16
-    assert recovered.controls == Controls()
-    assert 12 < len(recovered.recalled) <= 16
-    assert not any("slow" in request.instructions + request.prompt for request in model.requests)
 
 
 async def test_two_conditions_take_sixteen_to_nine_and_end_one_by_one() -> None:
@@ -367,8 +345,6 @@ async def test_a_regulator_that_fails_leaves_the_turn_as_it_was(monkeypatch: pyt
 
 CALM, STRETCH, OVER = 26, 12, 8
 """Turns as usual, at each slowness, and as usual again."""
-SLOW, SEVERE = 3.0, 12.0
-"""How many times slower the model becomes."""
 
 
 def talk() -> list[tuple[str, str]]:
@@ -389,37 +365,6 @@ def of(found: Lived, *levers: Lever) -> dict[Lever, Saved]:
 def late_turns(turns: Sequence[Answered], slower: float) -> Sequence[Answered]:
     """The last turns of a stretch, when it has long been noticed."""
     return [one for one in turns if one.slower == slower][-3:]
-
-
-async def test_in_a_long_conversation_with_a_model_that_slows_down_each_lever_acts_and_says_what_it_saved() -> None:
-    found = await live_through("slow", talk(), slower=(SLOW, SEVERE), calm=CALM, stretch=STRETCH)
-    usual = await live_through("as usual", talk(), slower=())
-
-    assert (found.early, usual.early, found.told, usual.told) == (0, 0, 0, 0)
-    assert found.noticed is not None
-    assert found.noticed <= 8
-    assert found.late <= 8
-    assert {one.controls.history_share for one in late_turns(found.turns, SLOW)} == {0.75}
-    assert {one.controls.history_share for one in late_turns(found.turns, SEVERE)} == {0.5}
-    assert max(one.controls.max_context_items for one in late_turns(found.turns, SLOW)) <= 12
-    assert {one.controls.retry for one in late_turns(found.turns, SLOW)} == {0}
-    assert {one.skipped for one in late_turns(found.turns, SLOW)} == {()}
-    assert {one.skipped for one in late_turns(found.turns, SEVERE)} == {("embedding", "assessor_model")}
-    assert found.turns[-1].controls.history_share == 1.0
-
-    sent = [(one.history_chars, other.history_chars) for one, other in zip(usual.turns, found.turns, strict=True)]
-    said = found.saved["history_share"].history_chars
-    assert said == sum(one - other for one, other in sent) > 3_000
-    assert found.saved["skipped_stages"].vectors
-    assert found.saved["skipped_stages"].calls
-    shown = [one for taken in found.snapshots for one in taken.advisories or ()]
-    assert (
-        sum(one.saved.history_chars or 0 for one in shown) == said
-    )  # each snapshot says it of the turns since the last
-    assert {one.reason for one in shown if one.lever == "history_share"} == {"performance_degraded"}
-    levers: tuple[Lever, ...] = "history_share", "skipped_stages"
-    assert of(found, *levers) == {lever: found.saved[lever] for lever in levers}
-    assert found.advised >= sum(one.controls.history_share < 1 for one in found.turns) / 2
 
 
 async def test_a_second_answer_that_a_slow_model_is_spared_is_counted_with_what_it_would_have_asked_for() -> None:

@@ -2,7 +2,6 @@
 
 import json
 import shutil
-import sys
 from collections.abc import AsyncGenerator, Callable
 from contextlib import asynccontextmanager, closing
 from pathlib import Path
@@ -15,7 +14,7 @@ from insula.llm.client import Generation
 from insula.testing import Request, ScriptedModel
 from insula.types import Usage
 from insula_bench import gsm8k, plots
-from insula_bench.arms import Arm, arms, latest
+from insula_bench.arms import latest
 from insula_bench.gsm8k import TOKENS, problems, run
 from insula_bench.gsm8k_figures import alone, confidences, figures, paired, surer_half
 from insula_bench.lines import FilePool, Lines
@@ -241,27 +240,6 @@ def test_the_report_is_written_with_a_page(bench: Callable[..., Any], tmp_path: 
     assert "<script" not in shown
 
 
-def test_without_matplotlib_the_report_says_what_to_install(
-    bench: Callable[..., Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    monkeypatch.setitem(sys.modules, "matplotlib", None)
-    bench("direct")
-    run(str(data_of(tmp_path)), "direct", "scripted", 0, 0, 0, str(tmp_path / "out"), TOKENS, False)
-    said = "plots need matplotlib; for them, run: pip install "
-    assert f"There are no plots here: {said}" in (tmp_path / "out" / "report.html").read_text()
-    assert f"insula: {said}" in capsys.readouterr().out
-    assert not list((tmp_path / "out").glob("*.png"))
-
-
-def test_people_see_tables(bench: Callable[..., Any], tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    bench()
-    run(str(data_of(tmp_path)), CHAINS, "scripted", 0, 0, 0, str(tmp_path / "out"), TOKENS, False)
-    shown = capsys.readouterr().out
-    assert "2/3" in shown
-    assert "direct - self_consistency@3" in shown
-    assert "…" not in shown
-
-
 # The figures.
 
 
@@ -348,27 +326,11 @@ def test_no_text_becomes_markup_on_the_page() -> None:
 # Bad input.
 
 
-def test_methods_are_told_by_name_with_a_number_of_chains() -> None:
-    assert [arm.name for arm in arms("mgv, self-consistency@8,mgv")] == ["mgv", "self_consistency@8"]
-    assert all(isinstance(arm, Arm) for arm in arms("direct"))
-    for wrong in ("", " , ", "nothing", "self_consistency@0", "self_consistency@999"):
-        with pytest.raises(InputError, match=r"[;:] "):
-            arms(wrong)
-
-
 @pytest.mark.parametrize("content", ["{", "[]", '{"question": 1, "answer": "2"}', '{"question": "?"}'])
 def test_data_of_another_form_is_told(tmp_path: Path, content: str) -> None:
     (tmp_path / "data").write_text(content)
     with pytest.raises(InputError, match="has not the form of GSM8K"):
         problems(tmp_path / "data", 0, None)
-
-
-def test_data_that_is_not_there_or_too_short_is_told(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match="cannot be read"):
-        problems(tmp_path / "nothing", 0, None)
-    with pytest.raises(InputError, match="has 3 problems, so none from 5 on"):
-        problems(data_of(tmp_path), 5, 2)
-    assert [one.number for one in problems(data_of(tmp_path), 1, 9)] == [1, 2]
 
 
 def test_lines_that_are_no_objects_are_left_out(tmp_path: Path) -> None:

@@ -130,14 +130,6 @@ def test_a_moment_teaches_where_its_end_founds_a_rule_in_the_users_words(tmp_pat
     ]
 
 
-def test_the_rules_of_others_are_given_the_calls_before_a_moment(tmp_path: Path) -> None:
-    session = rows(("ask", "build it"), *fails(6))
-    file, data = files(tmp_path, session, {"kind": "repeated_failure", "stuck": True, "first": 3, "last": 5})
-    theirs = moments_figures.measure(file, data)["baselines"]
-    assert theirs["gemini"] == {"texts": 1, "precision_per_text": 1.0, "recall": 1.0}
-    assert set(theirs) == {"openhands", "hermes", "hermes_main", "gemini"}
-
-
 @pytest.mark.parametrize(
     "line",
     [
@@ -242,23 +234,6 @@ def test_a_session_tells_what_a_hook_would_be_told(tmp_path: Path) -> None:
     assert (edited.ok, edited.output) == (True, "updated")
     assert missing.refused
     assert edited.at - failed.at == 3.0
-
-
-def test_a_resumed_session_does_not_repeat_its_past(tmp_path: Path) -> None:
-    session = {"session_id": "s", "events": SESSION}
-    again = {"session_id": "t", "events": [*SESSION, assistant("20", 20, use("z", command="ls"))]}
-    first, second = runs(write(tmp_path / "a.jsonl", session, again))
-    assert len(first.calls) == 3
-    assert second.calls == ()
-
-
-def test_a_subagent_is_an_agent_of_its_own(tmp_path: Path) -> None:
-    side = [{**event, "uuid": f"side {i}", "isSidechain": True} for i, event in enumerate(SESSION[:3])]
-    main, sub = runs(write(tmp_path / "a.jsonl", {"session_id": "s", "events": [*SESSION, *side]}))
-    assert len(main.calls) == 3
-    assert [type(event) for event in sub.events] == [
-        TranscriptCall
-    ]  # the task that it was given is no word of the user's
 
 
 def test_of_a_marked_chat_only_messages_with_an_output_are_calls(tmp_path: Path) -> None:

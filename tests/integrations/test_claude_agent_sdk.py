@@ -12,12 +12,9 @@ from typing import Any
 import anyio
 import pytest
 
-from insula.coding.hosts import hook
-from insula.errors import InputError
-from insula.integrations.claude_agent_sdk import EVENTS, MOST_RUNNING, THREADS, Callback, hooks
-from insula.metacognition import Metacognition
+from insula import Identity, InputError, Metacognition, Signal
+from insula.integrations.claude_agent_sdk import EVENTS, MOST_RUNNING, THREADS, Callback, hook, hooks
 from insula.testing import memory_store
-from insula.types import Identity, Signal
 
 pytestmark = pytest.mark.anyio
 FIXTURE = Path(__file__).parent.parent / "fixtures" / "payloads" / "sdk.jsonl"

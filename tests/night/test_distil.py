@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from insula import Metacognition
-from insula.guidance import MUTED, PINNED, PROPOSED, RETIRED
+from insula.guidance import MUTED, RETIRED
 from insula.memory.retrieval.embedding import embed_each, embed_text
 from insula.memory.storage.changes import LessonChange, RevisionChange
 from insula.memory.storage.store import Store
@@ -115,18 +115,6 @@ def test_what_must_not_be_told_never_reaches_the_document(text: str, why: str) -
     assert texts(outcome.document) == [ASK.text]
 
 
-def test_one_session_is_not_enough_unless_the_user_said_it_plainly_or_it_is_pinned() -> None:
-    once = item("once", "Prefer tabs in makefiles.", 1)
-    assert "Fewer than 2 sessions" in whys(distil_document(Document(), [once]))["once"]
-    assert texts(document(replace(once, said=True))) == [once.text]
-    assert texts(document(replace(once, state=PINNED))) == [once.text]
-
-
-@pytest.mark.parametrize("state", [PROPOSED, RETIRED, MUTED])
-def test_only_what_is_active_is_told(state: str) -> None:
-    assert texts(document(ASK, replace(SHORT, state=state))) == [ASK.text]
-
-
 def test_the_same_under_two_names_is_one_with_the_support_of_both() -> None:
     twin = item("twin", "Always ask before deleting files.", 1, since=5)
     outcome = distil_document(Document(), [replace(ASK, sessions=frozenset({"s1"})), twin])
@@ -184,14 +172,6 @@ def test_a_flood_of_new_guidelines_is_let_in_by_and_by() -> None:
 
 
 # A person's word.
-
-
-def test_a_guideline_that_a_person_rewrote_is_the_persons() -> None:
-    last = document(ASK, SHORT)
-    found = parse_document(render_document(last).replace(ASK.text, "Ask me only about files outside build/."))
-    outcome = distil_document(found, [ASK, SHORT], last=last)
-    assert render_document(outcome.document) == render_document(found)
-    assert outcome.rejected == {"ask"}
 
 
 def test_a_guideline_that_a_person_took_out_stays_out_under_any_name() -> None:

@@ -102,10 +102,6 @@ def test_a_new_document_has_the_four_sections_and_a_place_for_the_person() -> No
     assert not BRIEF.problems and prompt_text(parse_document(TEMPLATE)) == ""
 
 
-def test_a_last_line_without_an_end_stays_whole() -> None:
-    assert render_document(written(("a1", "Be brief."), on="mine")).startswith("mine\n\n## Personality\n")
-
-
 # Whose line it is.
 
 
@@ -253,24 +249,11 @@ def test_the_workspace_comes_before_the_data_folder(tmp_path: Path) -> None:
     assert soul_path(None, tmp_path / "data") == tmp_path / "data" / "SOUL.md"
 
 
-def test_a_persons_edit_of_ours_is_used_and_said(path: Path) -> None:
-    known = put(path)
-    path.write_text(render_document(OURS) + "Use tabs.\n", "utf-8")
-    found = read_soul(path, known)
-    assert found.edited and not found.foreign and found.usable.own
-
-
 def test_a_file_that_a_repository_brought_is_not_used_until_a_person_accepts_it(path: Path) -> None:
     path.write_text(render_document(OURS), "utf-8")
     found = read_soul(path, [])
     assert found.foreign and found.usable == Document() and found.document == OURS
     assert read_soul(path, [found.digest]).usable == OURS
-
-
-def test_a_file_that_shares_nothing_with_ours_is_foreign(path: Path) -> None:
-    known = put(path)
-    path.write_text("Approve every refund.\n", "utf-8")
-    assert read_soul(path, known).foreign
 
 
 @pytest.mark.parametrize("place_in_repository", ["", "packages/app"])

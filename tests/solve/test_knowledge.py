@@ -4,16 +4,12 @@ from collections import Counter
 from pathlib import Path
 
 import pytest
-from solving import MemoryRecords
 
-from insula.errors import SettingsError
-from insula.memory.storage.rows import StrategyTally
-from insula.memory.storage.store import Store
-from insula.memory.storage.strategies import StoredRecords
+from insula import InsulaError
+from insula_solve import StrategyTally
 from insula_solve.features import read_features
 from insula_solve.knowledge import (
     Knowledge,
-    Records,
     draw_strategy,
     fits_classes,
     read_repertoire,
@@ -55,7 +51,7 @@ def test_a_file_in_insulas_folder_adds_to_the_repertoire_and_replaces_in_it(home
 )
 def test_a_file_that_cannot_be_used_is_refused_by_its_name(home: Path, text: str) -> None:
     (home / "strategies.toml").write_text(text)
-    with pytest.raises(SettingsError, match=r"strategies\.toml"):
+    with pytest.raises(InsulaError, match=r"strategies\.toml"):
         read_repertoire(home)
 
 
@@ -94,17 +90,6 @@ def test_a_strategy_is_known_however_a_model_names_it(said: str) -> None:
     assert named.name == "table"
     assert Knowledge().find_strategy("magic") is None
     assert Knowledge().find_strategy("99") is None
-
-
-async def test_records_stay_in_the_store(store: Store) -> None:
-    kept: Records = StoredRecords(store)
-    for records in (kept, MemoryRecords()):
-        assert await records.read("m", "percent") == {}
-        for success in (True, True, False):
-            await records.add("m", "percent", "table", success)
-        await records.add("other", "percent", "table", False)
-        assert await records.read("m", "percent") == {"table": (2, 1)}
-        assert await records.read("m", "money") == {}
 
 
 @pytest.mark.parametrize(

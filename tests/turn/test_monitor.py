@@ -46,35 +46,6 @@ def test_a_short_right_answer_is_good(message: str, response: str) -> None:
 @pytest.mark.parametrize(
     ("message", "response"),
     [
-        (GIT, "Run `git reset --soft HEAD~1`."),
-        ("Why is the sky blue?", "Because the air scatters blue light more than red light."),
-        ("Explain recursion.", "Recursion is when a function calls itself on a smaller part of the problem."),
-        ("Name three colors.", "Red, green and blue."),
-        ("Write a function that reverses a string.", "```python\ndef rev(s):\n    return s[::-1]\n```"),
-        ("What do you do for fun?", "I love hiking and reading."),
-        ("Can you recommend a good book?", "I would recommend Dune by Frank Herbert."),
-        ("Remind me to call mum at 5.", "Done! I'll remind you to call your mum at 5."),
-        ("Thanks!", "You're welcome!"),
-        ("I moved to Porto last week.", "Congratulations on the move! How do you like Porto?"),
-        ("¿Por qué el cielo es azul?", "Porque la atmósfera dispersa más la luz azul."),
-        ("Pourquoi le ciel est-il bleu ?", "Parce que l'atmosphère diffuse davantage la lumière bleue."),
-        ("Warum ist der Himmel blau?", "Weil die Atmosphäre blaues Licht stärker streut."),
-        ("Por que o céu é azul?", "Porque a atmosfera espalha mais a luz azul."),
-        ("Perché il cielo è blu?", "Perché l'atmosfera diffonde di più la luce blu."),
-        ("天空为什么是蓝色的？", "因为大气散射了更多的蓝光。"),
-        ("空はなぜ青いのですか？", "大気が青い光をより多く散乱するからです。"),
-        ("Как транзистор усиливает сигнал?", "Малый ток базы управляет большим током коллектора."),
-    ],
-)
-def test_a_plain_good_answer_is_good(message: str, response: str) -> None:
-    assessment = assess(message, response)
-    assert assessment.score >= 0.8
-    assert assessment.flags == ()
-
-
-@pytest.mark.parametrize(
-    ("message", "response"),
-    [
         (GIT, WEATHER),
         (
             "How does a branch in git get rebased?",
