@@ -1,8 +1,8 @@
-"""The load test at a tiny size: that it counts what fails, what is lost, and what is told to the wrong one."""
+"""What a load test counts: what fails, what is lost, and what is told to the wrong one."""
 
 import asyncio
 import json
-from collections.abc import AsyncGenerator, Iterator
+from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
@@ -10,7 +10,6 @@ from typing import Any
 import pytest
 
 from insula.errors import InsulaError
-from insula_bench import load, load_phases, load_years
 from insula_bench.load_client import Listener, Listeners
 from insula_bench.load_processes import HERE, running
 from insula_bench.load_sessions import Session
@@ -157,36 +156,3 @@ def test_a_listener_is_wrong_unless_it_was_told_all_of_its_user_once(
 def test_a_process_that_does_not_start_says_why(tmp_path: Path) -> None:
     with pytest.raises(InsulaError, match=r"(?s)did not start; it said: .*KeyError"), running([HERE, "none"], tmp_path):
         pass
-
-
-@pytest.fixture
-def figures(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Iterator[Json]:
-    """Those of six sessions that talk for two seconds, through the command's own function."""
-    monkeypatch.setattr(load_phases, "PAUSE_SECONDS", 0.6)
-    monkeypatch.setattr(load_phases, "STEPS", 1)
-    monkeypatch.setattr(load_phases, "KEPT_UP", 0.1)
-    monkeypatch.setattr(load_phases, "ROUNDS", 1)
-    monkeypatch.setattr(load_phases, "GOAL_MS", 60_000.0)
-    monkeypatch.setattr(load_phases, "COMMON_ROUNDS", 1)
-    monkeypatch.setattr(load_phases, "COMMON_WHILE", 0.2)
-    monkeypatch.setattr(load_phases, "COMMON_PACE", 2.0)
-    monkeypatch.setattr(load_years, "LINES", 20)
-    assert load.run(6, 2.0, json=True) == 0
-    yield json.loads(capsys.readouterr().out)
-
-
-def test_a_small_load_is_held_and_nothing_is_lost(figures: Json, capsys: pytest.CaptureFixture[str]) -> None:
-    talk, heard = figures["talk"], figures["listeners"]
-    assert (talk["failed"], figures["lost"], heard["wrong"], heard["gone"]) == (0, 0, 0, 0)
-    assert talk["turns"] > 5
-    assert talk["server_ms"]["median"] > 0
-    assert talk["server_ms"]["median"] >= talk["model_client_ms"]["median"]
-    assert talk["cpu_ms_a_turn"]["server"] > 0
-    assert figures["common"]["failed"] == 0
-    assert heard["listeners"] == 15
-    assert heard["told"] >= heard["turns"]
-    assert heard["rss_mb"]["end"] > 20
-    assert figures["status"]["share"] > 0
-    assert (figures["rates"]["held"], figures["rates"]["kept_up"]) == (5.0, 5.0)
-    load.show(figures)
-    assert "acknowledged turns that are missing: 0" in capsys.readouterr().out

@@ -7,7 +7,6 @@ from typing import Any
 import pytest
 from sessions import Session, reads
 
-from insula import guidance
 from insula.coding.step import corrections, digest, trace
 from insula.coding.step.action import EDIT, EXECUTE, Action
 from insula.coding.step.corrections import (
@@ -241,13 +240,6 @@ def test_the_list_of_rules_counts_what_acts_show(home: Path, rule: str, act: str
     open_session(str(home), "last", A, NOW + 9 * DAY, 0.0)
     (found,) = [one for one in compile_rules(str(home), A, NOW + 9 * DAY) if one.wish is not None]
     assert (found.life.tally.shown_count, found.life.tally.breaches) == (shown, broken)
-
-
-def test_the_opposite_is_another_wish(home: Path) -> None:
-    heard = [UserCorrection(session="one", at=NOW, words="don't commit")]
-    heard.append(UserCorrection(session="two", at=NOW, words="commit first, then push"))
-    corrections.write_corrections(str(home), A, heard)
-    assert [rule.life.state for rule in compile_rules(str(home), A, NOW) if rule.wish] == [guidance.HEARD] * 2
 
 
 # The log.
