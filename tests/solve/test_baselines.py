@@ -6,7 +6,7 @@ from solving import PROBLEM, MemoryPool, asked
 
 from insula import InsulaError
 from insula.testing import ModelRefused, ModelTimeout, ModelUnavailable, Reply, ScriptedModel
-from insula_solve import METHODS, Account, Budget, BudgetExceeded, Models
+from insula_solve import METHODS, Account, Budget, BudgetExceeded, Models, find_method
 from insula_solve.baselines import adaptive_self_consistency, build_self_consistency, direct, self_consistency
 from insula_solve.solution import MethodEnd
 
@@ -142,3 +142,9 @@ async def test_what_is_spent_is_told_by_stage_also_from_an_account_in_use() -> N
     first, second = await direct(PROBLEM, models, account), await direct(PROBLEM, models, account)
     assert first.usage["chain"].calls == second.usage["chain"].calls == 1
     assert account.spent.calls == 2
+
+
+def test_a_method_is_found_by_its_name_and_an_unknown_one_is_refused() -> None:
+    assert find_method("self-consistency") is self_consistency
+    with pytest.raises(InsulaError, match="name one of insula, mgv"):
+        find_method("magic")

@@ -1,13 +1,16 @@
 """Insula's own method: unlike attempts, recomputed, until two that can be relied on agree."""
 
 from collections import Counter
+from typing import Any
 
 import pytest
 from inline_snapshot import snapshot
+from pydantic_ai.messages import ModelMessage, ModelResponse, TextPart
+from pydantic_ai.models.function import AgentInfo, FunctionModel
 from solving import PROBLEM, MemoryPool, asked
 
 from insula.testing import Reply, Request, ScriptedModel
-from insula_solve import Account, Budget, Models, votes
+from insula_solve import Account, Budget, Limits, Models, votes
 from insula_solve.baselines import direct
 from insula_solve.features import read_features
 from insula_solve.insula import build_method, insula
@@ -243,3 +246,20 @@ async def test_a_likely_chain_outweighs_an_unlikely_one() -> None:
 
     assert chance(-0.05) > chance(-0.2) > chance(-0.5)
     assert chance(-9.0) == chance(-99.0)
+
+
+@pytest.mark.parametrize(("needed", "answer"), [(4_000, "10"), (40_000, None)])
+async def test_a_model_that_thinks_long_gets_more_tokens_within_a_bound(needed: int, answer: str | None) -> None:
+    caps: list[int] = []
+
+    def think(_: list[ModelMessage], info: AgentInfo) -> ModelResponse:
+        settings: Any = info.model_settings or {}
+        caps.append(settings.get("max_tokens", 0))
+        if caps[-1] >= needed:
+            return ModelResponse([TextPart(r"3 * 4 = 12. 12 - 2 = 10. \boxed{10}")])
+        return ModelResponse([TextPart("")], finish_reason="length")
+
+    solved = await insula(PROBLEM, Models(generator=FunctionModel(think)), limits=Limits(attempts=3))
+    assert solved.answer == answer
+    assert caps[:2] == [600, 8_192]
+    assert all(cap <= 600 for cap in caps[2:])

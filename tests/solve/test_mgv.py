@@ -133,7 +133,13 @@ async def test_cycles_that_end_without_a_verdict_are_an_impasse() -> None:
     assert not (await mgv(PROBLEM, asked)).at_impasse
 
 
-@pytest.mark.parametrize(("said", "tokens"), [("0.7", 680), ("70%", 680), (0.7, 680), ("7/10", 680)])
+@pytest.mark.parametrize(
+    ("said", "tokens"),
+    [
+        *(("0.7", 680), ("0,7", 680), ("70%", 680), (0.7, 680), ("7/10", 680), ("7 out of 10", 680)),
+        *(("about 70", 680), ("70 (hard)", 680), (1, 404), (250, 800), (-5, 400)),
+    ],
+)
 async def test_a_difficulty_in_another_form_is_read(said: object, tokens: int) -> None:
     model, asked = models(plan(said), solution(), scores(1))
     solved = await mgv(PROBLEM, asked)

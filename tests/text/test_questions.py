@@ -88,6 +88,13 @@ def test_a_statement_or_a_reported_question_asks_nothing(message: str) -> None:
     assert kinds(message) == []
 
 
+def test_items_of_a_list_ask_each_for_itself() -> None:
+    message = (
+        "Answer these questions:\n1. What is an X-ray?\n2. Name two rivers of France.\n3) Who wrote Hamlet and when?"
+    )
+    assert texts(message) == ["What is an X-ray?", "Name two rivers of France.", "Who wrote Hamlet", "when?"]
+
+
 def test_pasted_material_and_code_ask_nothing() -> None:
     assert texts("Summarise this:\nWho are we? Where do we go?") == ["Summarise this"]
     assert texts('Fix this:\n```python\nprint("what?")\n```') == ["Fix this"]
