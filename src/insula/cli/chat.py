@@ -29,7 +29,6 @@ from insula.cli.opening import open_agent
 from insula.cli.options import Json, Model, User
 from insula.cli.sleep import print_report, show_sleeping
 from insula.cli.soul import EMPTY, FOREIGN
-from insula.cli.status import describe_held, read_held
 from insula.errors import InputError, InsulaError
 from insula.metacognition.nights import run_night
 from insula.night.cycle import SleepReport, is_due
@@ -289,6 +288,8 @@ async def _explain_reply(talk: ChatSession, reply: Reply) -> RenderableType:
 
 
 async def _show_status(talk: ChatSession) -> object:
+    from insula.cli.status import describe_held, read_held  # with the figures of coding agents, which few ask for
+
     store = talk.chat.metacognition.store
     stands = list(describe_held(await read_held(store, talk.user, talk.settings), store.now()))
     return render.render_status(talk.model, talk.user, talk.session, store.path, stands, talk.chat.account)

@@ -10,6 +10,7 @@ import typer
 from typer.core import TyperCommand, TyperGroup
 
 from insula.cli import as_json
+from insula.cli.start import loading
 from insula.cli.streams import prepare_streams
 
 TALK, AGENTS, KNOWS, RUN, DEVELOP = "Talk", "Coding agents", "What it knows", "Run it", "Develop"
@@ -71,7 +72,8 @@ def load_command(name: str) -> _Command:
     """The command of a name, from the module that defines it."""
     entry = COMMANDS[name]
     module, _, attribute = entry.where.partition(":")
-    loaded = getattr(import_module(f"insula.cli.{module}"), attribute)
+    with loading():
+        loaded = getattr(import_module(f"insula.cli.{module}"), attribute)
     around = typer.Typer()
     if isinstance(loaded, typer.Typer):
         around.add_typer(loaded, name=name, help=entry.help)

@@ -1,7 +1,6 @@
 """The agent as a person's settings describe it, opened for as long as a command runs."""
 
 import asyncio
-import gc
 from collections.abc import AsyncGenerator
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import replace
@@ -12,6 +11,7 @@ from insula.agent.assessor import llm_assessor
 from insula.agent.chat import HISTORY_CHARS, Chat
 from insula.agent.requests import KeptRequests
 from insula.cli.common import account_of, finish_erasure, memory_of, soul_of
+from insula.cli.start import loading
 from insula.llm.local import Weights, weights_of
 from insula.llm.models import resolve_model
 from insula.memory.retrieval import embedding
@@ -31,22 +31,22 @@ async def open_agent(settings: Settings, name: str) -> AsyncGenerator[Chat]:
     """
     home = settings_module.home()
     async with AsyncExitStack() as stack:
-        embed = embedding.embedding_by_name(settings.embed)
-        warming = asyncio.create_task(asyncio.to_thread(warm_up, embed))
-        who = identity.load_identity(settings.identity or home / identity.FILE, required=bool(settings.identity))
-        llm = await stack.enter_async_context(resolve_model(name, settings.weights))
-        account = account_of(settings)
-        assessor = None
-        if settings.assessor_model:
-            judge = await stack.enter_async_context(resolve_model(settings.assessor_model, settings.weights))
-            assessor = llm_assessor(judge, account)
-        weights = weights_of(name)
-        brief = weights.brief if weights else ""
-        if weights and weights.guided and who == identity.OWN:
-            # Told that it is "Insula, a helpful assistant", it answers 25 of 36 plain questions; by its name alone, 30.
-            who, brief = Identity(), f"{brief}\n\nYour name is {who.name}."
-        await warming
-        gc.freeze()  # what is loaded stays: looking through it for garbage costs a turn 70 ms now and then
+        with loading():
+            embed = embedding.embedding_by_name(settings.embed)
+            warming = asyncio.create_task(asyncio.to_thread(warm_up, embed))
+            who = identity.load_identity(settings.identity or home / identity.FILE, required=bool(settings.identity))
+            llm = await stack.enter_async_context(resolve_model(name, settings.weights))
+            account = account_of(settings)
+            assessor = None
+            if settings.assessor_model:
+                judge = await stack.enter_async_context(resolve_model(settings.assessor_model, settings.weights))
+                assessor = llm_assessor(judge, account)
+            weights = weights_of(name)
+            brief = weights.brief if weights else ""
+            if weights and weights.guided and who == identity.OWN:
+                # Told that it is "Insula, a helpful assistant", it answers 25 of 36 plain questions; by name alone, 30.
+                who, brief = Identity(), f"{brief}\n\nYour name is {who.name}."
+            await warming
         store = await Store.open(memory_of(settings))
         try:
             await finish_erasure(store)
