@@ -124,7 +124,14 @@ def find_owners(text: str, language: str, speaker: str, listener: str, before: S
         before: the subjects of the clause before, whom "he" and "she" stand for.
     """
     me = short_name(speaker)
-    talk = _Talk(me, short_name(listener), next((path for path in before if path != me), SOMEBODY))
+    they = next((path for path in before if path != me), SOMEBODY)
+    return _find_owners(text, language, _Talk(me, short_name(listener), they))
+
+
+@clear_on_erasure
+@lru_cache(maxsize=512)
+def _find_owners(text: str, language: str, talk: _Talk) -> Owners:
+    """The same; a turn asks the same of a sentence three times, and of its question beside each line that came up."""
     text = _INVERTED.sub(r" \1", text) if language == "fr" else text
     mentions, subjects = (_read_unspaced if language in UNSPACED else _read_spaced)(text, load_lexicon(language), talk)
     return Owners(
@@ -209,22 +216,25 @@ def _read_spaced(text: str, known: Lexicon, talk: _Talk) -> tuple[list[_Mention]
 def _find_mentions(tokens: Sequence[Token], known: Lexicon, talk: _Talk) -> list[_Mention]:
     words, lows = known.words, [low for low, _ in tokens]
     mentions: list[_Mention] = []
+    heard = talk  # with whom "he" and "she" stand for by now
     for at, (low, written) in enumerate(tokens):
         oblique = at > 0 and _is_preposition(lows, at - 1, words)
-        they = next(
-            (mention.named or mention.path for mention in reversed(mentions) if mention.path not in talk[:2]), talk.they
-        )
-        pronoun = _resolve_pronoun(lows, at, known, talk._replace(they=they))
+        pronoun = _resolve_pronoun(lows, at, known, heard)
         if _is_being(lows, at, known):
-            _add_being(mentions, lows, at, known, talk._replace(they=they))
+            _add_being(mentions, lows, at, known, heard)
         elif pronoun is not None:
             dropped = low in words.get("first_verbs", ()) and any(mention.path == talk.me for mention in mentions)
-            if pronoun and not dropped:
-                mentions.append(_Mention(pronoun, at, oblique, pronoun=low not in words["first_own"]))
+            if not pronoun or dropped:
+                continue
+            mentions.append(_Mention(pronoun, at, oblique, pronoun=low not in words["first_own"]))
         elif written == "Sie" and at and "ich" in words["first"]:
             mentions.append(_Mention(talk.you, at, oblique, pronoun=True))
-        elif _is_name(tokens, at, known):
+        elif _is_name(written, lows, at, known):
             _add_name(mentions, lows, at, words, fold_accents(written.lower()), oblique=oblique)
+        else:
+            continue
+        spoken_of = (mention.named or mention.path for mention in reversed(mentions) if mention.path not in talk[:2])
+        heard = talk._replace(they=next(spoken_of, talk.they))
     return mentions
 
 
@@ -317,18 +327,17 @@ def _owner_before(lows: Sequence[str], at: int, known: Lexicon, talk: _Talk) -> 
     return talk.me, at
 
 
-def _is_name(tokens: Sequence[Token], at: int, known: Lexicon) -> bool:
+def _is_name(written: str, lows: Sequence[str], at: int, known: Lexicon) -> bool:
     """Whether a word names somebody: a common name, or one with a capital behind a title or before what a person does.
 
     Not the first word of "Hart is my surname".
     """
-    (low, written), words = tokens[at], known.words
-    lows = [each for each, _ in tokens]
-    if not written[:1].isupper() or low in words["determiners"] | words["prepositions"]:
+    low, words = lows[at], known.words
+    if not written[:1].isupper() or low in words["determiners"] or low in words["prepositions"]:
         return False
     if low in words["names"]:
         return True
-    if low in known.function | words["titles"] or len(written) < 2:
+    if low in known.function or low in words["titles"] or len(written) < 2:
         return False
     before, after, german = lows[at - 1] if at else "", lows[at + 1 : at + 4], "ich" in words["first"]
     acts = bool(after) and after[0] in words["verbs"] and words["first_own"].isdisjoint(after)
@@ -338,7 +347,7 @@ def _is_name(tokens: Sequence[Token], at: int, known: Lexicon) -> bool:
         return not german or acts or not after
     if german:  # there every noun has a capital
         return acts and (not at or before in words["and"])
-    article = before in words["determiners"] | words["prepositions"]
+    article = before in words["determiners"] or before in words["prepositions"]
     return acts and (not article or (at == 1 and before in _BEFORE_NAMES))
 
 

@@ -99,7 +99,7 @@ def take_answer(text: str, before: "Iterable[tuple[bool, str]]") -> "tuple[str, 
     said = [f"{'user' if own else 'assistant'}: {' '.join(line[-_BEFORE:].split())}\n" for own, line in before]
     talk = "".join((*said[-_LINES:], "user: ", text.replace("\n", " ")))
     start = len(talk) - len(text)
-    spans = _merged(_found_in_readings(talk)) if said else []
+    spans = _merged(_found_in_readings(talk, start)) if said else []
     answers = {talk[begin:end]: kind for begin, end, _, kind in spans if begin >= start}
     for answer, kind in answers.items():
         text = text.replace(answer, f"[REDACTED:{kind}]")
@@ -140,10 +140,14 @@ def _wall(marker: Match) -> str:
     return '"' * len(marker[0])  # no value reaches across so many quotes
 
 
-def _found_in_readings(text: str) -> "Iterable[Span]":
-    """What is found in a text as it is shown: without colours, and with tokens that a line's end cuts in two."""
+def _found_in_readings(text: str, since: int = 0) -> "Iterable[Span]":
+    """What is found in a text as it is shown: without colours, and with tokens that a line's end cuts in two.
+
+    Args:
+        since: from where on it is asked for words that are likely secrets.
+    """
     shown, at = _without(_COLOUR, text) if "[" in text or "\x1b" in text else (text, None)
-    spans = [*_found(shown)]
+    spans = [*_found(shown, since if at is None else 0)]
     if "\n" in shown:
         joined, seams = _without(_SEAM, shown)
         spans += _stood(_found_tokens(joined), seams) if seams is not None else ()
@@ -189,7 +193,7 @@ def _found_tokens(text: str) -> "Iterator[Span]":
                 yield *match.span(), len(_RULES), "encoded"
 
 
-def _found(text: str) -> "Iterator[Span]":
+def _found(text: str, since: int) -> "Iterator[Span]":
     lower = text.lower()
     if len(lower) != len(text):  # one letter, İ, would become two
         lower = text.replace("İ", "i").lower()
@@ -203,7 +207,7 @@ def _found(text: str) -> "Iterator[Span]":
         yield start, end, len(_RULES), "seed"
 
     names = find_names(lower)
-    for start, end in (*_found_in_tables(text, lower, names), *find_likely(text, lower, names)):
+    for start, end in (*_found_in_tables(text, lower, names), *find_likely(text, lower, names, since)):
         yield start, end, len(_RULES) + 1, _kind_of(text[start:end])
 
 

@@ -91,22 +91,25 @@ _LEAST, _MOST = 4, 256
 _MASK = (1 << BITS) - 1
 
 
-def find_likely(text: str, lower: str, names: "list[tuple[int, int]] | None" = None) -> "Iterator[tuple[int, int]]":
+def find_likely(
+    text: str, lower: str, names: "list[tuple[int, int]] | None" = None, since: int = 0
+) -> "Iterator[tuple[int, int]]":
     """Where words stand that are likely secrets; of two that overlap the likelier.
 
     Args:
         lower: the same in small letters, as long as it.
         names: the names of secrets in it, where they are known.
+        since: from where on; what stands before is read for what it says of them alone.
     """
     names = find_names(lower) if names is None else names
     taken: list[Span] = []
-    for start, end, odds in sorted(_judged(text, lower, names), key=lambda span: -span[2]):
+    for start, end, odds in sorted(_judged(text, lower, names, since), key=lambda span: -span[2]):
         if all(end <= first or start >= last for first, last, _ in taken):
             taken.append((start, end, odds))
             yield start, end
 
 
-def _judged(text: str, lower: str, names: "list[tuple[int, int]]") -> "Iterator[Span]":
+def _judged(text: str, lower: str, names: "list[tuple[int, int]]", since: int) -> "Iterator[Span]":
     point = POINT if len(text) <= SHORT else POINT_LONG
     if not names and (len(text) > SHORT or not _pattern(_ODD).search(text)):
         return
@@ -115,6 +118,8 @@ def _judged(text: str, lower: str, names: "list[tuple[int, int]]") -> "Iterator[
     is_long = len(text) > SHORT
     message = () if is_long else read_message(lower)
     for start, end in candidates(text, _near(names)):
+        if start < since:
+            continue
         if is_long and text[start + 1 : end].islower() and text[start:end].isalpha():
             continue  # beyond a message, a plain word is one
         found = features(text, lower, (start, end), names, pieces, message)

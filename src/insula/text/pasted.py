@@ -2,9 +2,10 @@
 
 import json
 import re
-from functools import cache
+from functools import cache, lru_cache
 from importlib.resources import files
 
+from insula.caches import clear_on_erasure
 from insula.text.grammar import UNSPACED
 
 PLAIN_CHARS = 400
@@ -41,6 +42,8 @@ def own_words(message: str) -> str:
     return _plain_words(_replace_quotations(message, " "))
 
 
+@clear_on_erasure
+@lru_cache(maxsize=512)
 def told_words(message: str) -> str:
     """What of a message may be told to be what the user said; nothing where nobody can tell.
 
@@ -49,6 +52,8 @@ def told_words(message: str) -> str:
     return _plain_words(_replace_quotations(message, ELLIPSIS, QUOTED))
 
 
+@clear_on_erasure
+@lru_cache(maxsize=512)
 def lead_of(message: str) -> str:
     """What stands before a colon, a salutation, or alone on the first line, where a text follows; else nothing."""
     opened = _OPENED.search(message)
@@ -72,6 +77,8 @@ def behind_quotation(body: str) -> str:
     return body.lstrip(" \t:：")[match.end() :].strip()
 
 
+@clear_on_erasure
+@lru_cache(maxsize=512)
 def has_body(message: str) -> bool:
     """Whether a message holds more than may be said of a text: code, a quotation, or something behind a lead."""
     return bool(lead_of(message)) or _replace_quotations(message, ELLIPSIS, QUOTED) != message

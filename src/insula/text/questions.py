@@ -5,8 +5,10 @@ Outside the languages of `analysis.LANGUAGES` a question is what bears a questio
 
 import re
 from collections.abc import Iterable, Iterator
+from functools import lru_cache
 from typing import NamedTuple, cast
 
+from insula.caches import clear_on_erasure
 from insula.text.analysis import LANGUAGES, AnalysedWord, Analysis, Sentence, words_of
 from insula.text.answers import AskKind, carries_answer
 from insula.text.grammar import UNSPACED, Grammar, load_grammar
@@ -74,7 +76,7 @@ def find_asks(analysis: Analysis) -> tuple[Ask, ...]:
         if asks and _ends_open(asks[-1], analysis.text):
             if not _announces_text(asks[-1], analysis.language):
                 break
-            asks.extend(new := tuple(asks_in(sentence, analysis.language)))
+            asks.extend(new := asks_in(sentence, analysis.language))
             if new:
                 del asks[-len(new) - 1]
         else:
@@ -98,7 +100,7 @@ def find_assertions(analysis: Analysis) -> tuple[Sentence, ...]:
     return tuple(
         sentence
         for sentence in _prose_sentences(analysis.sentences)
-        if _is_assertion(sentence, small_talk) and not any(asks_in(sentence, analysis.language))
+        if _is_assertion(sentence, small_talk) and not asks_in(sentence, analysis.language)
     )
 
 
@@ -141,8 +143,14 @@ def _announces_text(ask: Ask, language: str) -> bool:
     return language not in LANGUAGES or bool(load_grammar(language).announces.search(ask.text))
 
 
-def asks_in(sentence: Sentence, language: str) -> Iterator[Ask]:
+@clear_on_erasure
+@lru_cache(maxsize=512)
+def asks_in(sentence: Sentence, language: str) -> tuple[Ask, ...]:
     """The asks of one sentence in a language, those that it joins told apart; none of a reported question."""
+    return tuple(_read_asks(sentence, language))
+
+
+def _read_asks(sentence: Sentence, language: str) -> Iterator[Ask]:
     text = _blank_quotations(sentence.text)
     marked = bool(_MARK.search(text))
     if language not in LANGUAGES:

@@ -73,8 +73,10 @@ _LATEST = Prepared(
     .order_by(postings.c.memory_id.desc())
     .limit(sa.bindparam("limit", type_=sa.Integer))
 )
-_USED = sa.select(memories.c.id, memories.c.used_at, memories.c.salience).where(_OWN, is_among(memories.c.id, "ids"))
-_TOUCH = (
+_USED = Prepared(
+    sa.select(memories.c.id, memories.c.used_at, memories.c.salience).where(_OWN, is_among(memories.c.id, "ids"))
+)
+_TOUCH = Prepared(
     sa.update(memories)
     .where(memories.c.id == sa.bindparam("one"))
     .values(uses=memories.c.uses + 1, salience=sa.bindparam("worth"), used_at=sa.bindparam("moments"))
@@ -226,17 +228,16 @@ def _pick_rarest(containing: Mapping[str, int]) -> list[str]:
 
 def record_use(connection: sa.Connection, user_id: int, ids: Sequence[int], at: float) -> None:
     """Record a use of memories: it feeds activation, and salience while they are in working memory."""
-    rows = connection.execute(_USED, {"user": user_id, "ids": list(ids)}).all()
     values = [
         {
-            "one": row.id,
-            "worth": min(row.salience + USE, 1.0),
-            "moments": json.dumps([*json.loads(row.used_at), at][-KEPT_USES:]),
+            "one": number,
+            "worth": min(salience + USE, 1.0),
+            "moments": json.dumps([*json.loads(used_at), at][-KEPT_USES:]),
         }
-        for row in rows
+        for number, used_at, salience in _USED.fetch_rows(connection, {"user": user_id, "ids": list(ids)})
     ]
     if values:
-        connection.execute(_TOUCH, values)
+        _TOUCH.write_rows(connection, values)
 
 
 def make_room(connection: sa.Connection, user_id: int, session_id: int, capacity: int, at: float) -> None:

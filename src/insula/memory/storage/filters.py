@@ -148,7 +148,7 @@ def dump_metadata(given: object) -> str:
 
 def load_metadata(kept: str) -> dict[str, Scalar]:
     """What a host said of a memory."""
-    return json.loads(f"{{{kept[1:-1]}}}")
+    return json.loads(f"{{{kept[1:-1]}}}") if kept else {}
 
 
 def _is_finite(value: Scalar) -> bool:

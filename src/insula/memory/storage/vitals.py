@@ -6,6 +6,7 @@ from typing import Any
 import sqlalchemy as sa
 from sqlalchemy.dialects.postgresql import insert  # SQLite's own statement reads the same
 
+from insula.memory.storage.prepared import Prepared
 from insula.memory.storage.schema import services, snapshots
 from insula.value import is_object
 
@@ -15,6 +16,15 @@ FORGOTTEN = 30 * 86_400.0
 """Seconds after which the state of a service that is silent is forgotten."""
 KEPT = 10_000
 """Snapshots of a service that stay in the store."""
+_NEW = insert(services)
+_STATE = Prepared(
+    _NEW.on_conflict_do_update(index_elements=["name"], set_={"data": _NEW.excluded.data, "at": _NEW.excluded.at})
+)
+_SILENT = Prepared(sa.delete(services).where(services.c.at < sa.bindparam("before")))
+_SNAPSHOT = Prepared(sa.insert(snapshots).returning(snapshots.c.id))
+_OLDEST = Prepared(
+    sa.delete(snapshots).where(snapshots.c.service == sa.bindparam("mine"), snapshots.c.id <= sa.bindparam("last"))
+)
 
 
 def read_state(connection: sa.Connection, service: str) -> Mapping[str, Any]:
@@ -33,14 +43,10 @@ def write_state(
     at: float,
 ) -> None:
     """Write the state in place of the one before, and a snapshot behind those before; others' stay as they are."""
-    connection.execute(sa.delete(services).where(services.c.at < at - FORGOTTEN))
-    new = insert(services).values(name=service, data=dict(state), at=at)
-    connection.execute(
-        new.on_conflict_do_update(index_elements=["name"], set_={"data": new.excluded.data, "at": new.excluded.at})
-    )
+    _SILENT.write_rows(connection, [{"before": at - FORGOTTEN}])
+    _STATE.write_rows(connection, [{"name": service, "data": dict(state), "at": at}])
     if snapshot is None:
         return
     row = {"turn_counter": snapshot["turn_counter"], "data": {"type": KIND, **snapshot}, "at": at}
-    added = connection.execute(sa.insert(snapshots).values(service=service, **row).returning(snapshots.c.id))
-    oldest = added.scalar_one() - KEPT
-    connection.execute(sa.delete(snapshots).where(snapshots.c.service == service, snapshots.c.id <= oldest))
+    (added,) = _SNAPSHOT.fetch_values(connection, {"service": service, **row})
+    _OLDEST.write_rows(connection, [{"mine": service, "last": added - KEPT}])
