@@ -1,11 +1,14 @@
 """How a process of the command begins."""
 
+import gc
 import json
 import os
 import subprocess
 import sys
 
 import pytest
+
+from insula.cli.start import loading
 
 THREADS = "OPENBLAS_NUM_THREADS"
 SHOWN = f"""
@@ -24,3 +27,12 @@ def test_matrices_are_multiplied_by_one_thread_unless_somebody_says_otherwise(gi
     told = {name: value for name, value in os.environ.items() if name != THREADS} | ({THREADS: given} if given else {})
     done = subprocess.run([sys.executable, "-c", SHOWN], env=told, capture_output=True, text=True, check=True)
     assert json.loads(done.stdout.splitlines()[-1]) == [used, False]
+
+
+def test_garbage_is_looked_for_again_once_a_command_is_loaded_or_cannot_be() -> None:
+    with loading():
+        assert not gc.isenabled()
+    assert gc.isenabled()
+    with pytest.raises(ModuleNotFoundError), loading():
+        raise ModuleNotFoundError("a package of the command's")
+    assert gc.isenabled()
