@@ -273,6 +273,12 @@ def test_a_wish_that_no_lot_withholds_is_no_case() -> None:
     assert sentence_effects(turns)["lessons"].told.cases == 1
 
 
+def test_what_fell_short_counts_as_mended_or_not() -> None:
+    told = [turn(n, mend={"flag": "constraint", "arm": "shown", "mended": True}) for n in range(30)]
+    held = [turn(50 + n, mend={"flag": "constraint", "arm": "withheld", "mended": False}) for n in range(30)]
+    assert sentence_effects([*told, *held])["next-turn sentences"].verdict == "works"
+
+
 def test_what_could_not_be_judged_or_read_is_no_case() -> None:
     broken = [turn(1, lessons="x"), turn(2, mend={"arm": 3}), turn(3, lessons=[None]), turn(4, mend=None)]
     unclear = StoredSignal(

@@ -112,6 +112,18 @@ def test_a_corrupt_home_is_shown_as_far_as_it_can_be_read(home: Path) -> None:
     assert call("--all").exit_code == 0
 
 
+def test_a_decision_is_undone_by_its_opposite_and_stays_in_the_history(home: Path) -> None:
+    measured(home)
+    assert "To undo: insula guidance rules unmute stale-edit" in call("mute", "stale-edit").stdout
+    assert shown()["stale-edit"]["state"] == "muted"
+    assert digest.open_session(str(home), "one", here(), NOW, 0.0) == ""
+    call("unmute", "stale-edit")
+    assert shown()["stale-edit"]["state"] == "active"
+    history = json.loads(call("--json", "--all").stdout)["history"]
+    assert [word["do"] for word in history] == ["mute", "unmute"]
+    assert "mute stale-edit in all projects" in call("--all").stdout
+
+
 # Deciding.
 
 
@@ -344,6 +356,14 @@ def test_what_the_last_session_said_is_there_before_the_next_one_starts(home: Pa
         {"e": "end", "at": NOW},
     )
     assert SLOW in call("--all").stdout
+
+
+def test_forgetting_a_rule_of_ones_own_leaves_no_words(home: Path) -> None:
+    said(home, SLOW, JEST)
+    call("forget", name(SLOW), "--yes")
+    assert SLOW not in call("--all").stdout
+    assert JEST in call("--all").stdout
+    assert SLOW not in Path(corrections.log_path(str(home), here())).read_text()
 
 
 def test_what_a_user_said_is_not_exported(home: Path, tmp_path: Path) -> None:

@@ -59,6 +59,14 @@ def test_a_file_that_was_not_there_is_gone_again_with_its_folders(name: str, use
     assert sorted(user.rglob("*")) == before
 
 
+def test_a_byte_order_mark_and_the_ends_of_lines_survive() -> None:
+    file = settings("gemini", "\ufeff" + WRITTEN.replace("\n", "\r\n"))
+    insula("install", "gemini")
+    data = file.read_bytes()
+    assert data.startswith(b"\xef\xbb\xbf{\r\n")
+    assert data.count(b"\n") == data.count(b"\r\n")
+
+
 def test_timeouts_have_the_unit_of_their_host() -> None:
     def timeouts(name: str) -> dict[str, int]:
         insula("install", name)

@@ -223,3 +223,8 @@ def test_what_is_no_json_is_refused_with_its_line(text: str, said: str) -> None:
     with pytest.raises(JsonError) as error:
         jsonc.parse_jsonc(text)
     assert str(error.value).startswith(said)
+
+
+def test_a_number_of_too_many_digits_is_refused_like_any_other_mistake() -> None:
+    with pytest.raises(JsonError, match="line 2: a number with too many digits"):
+        jsonc.parse_jsonc('{\n"a": ' + "1" * 100_000 + "}")

@@ -244,6 +244,12 @@ async def test_the_rarest_decide_and_a_common_word_beside_them_changes_nothing(s
     assert await found(store, place, "lake", "common", "usual") == await found(store, place, "lake")
 
 
+async def test_where_all_words_are_common_the_latest_that_hold_most_of_them_come_first(store: Store) -> None:
+    place = await filled(store, LINES)
+    assert await found(store, place, "common") == [23, 22, 21, 20, 19]
+    assert await found(store, place, "common", "usual") == [21, 20, 19, 18, 23]
+
+
 async def test_no_more_is_read_of_common_words_than_of_rare_ones(store: Store) -> None:
     place = await filled(store, LINES)
     assert len(await found(store, place, "common", limit=100)) == 12

@@ -102,6 +102,15 @@ def test_a_new_document_has_the_four_sections_and_a_place_for_the_person() -> No
     assert not BRIEF.problems and prompt_text(parse_document(TEMPLATE)) == ""
 
 
+def test_line_ends_are_those_of_the_file() -> None:
+    made = written(("a1", "Be brief."), on="My own words.\r\n")
+    assert "\n" not in render_document(made).replace("\r\n", "")
+
+
+def test_a_last_line_without_an_end_stays_whole() -> None:
+    assert render_document(written(("a1", "Be brief."), on="mine")).startswith("mine\n\n## Personality\n")
+
+
 # Whose line it is.
 
 

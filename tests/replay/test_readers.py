@@ -313,6 +313,17 @@ def read(data: bytes) -> list[Row | Skipped]:
     return list(lines.read_rows(io.BytesIO(data)))
 
 
+def test_lines_that_are_no_objects_are_named() -> None:
+    found = read(b'\xef\xbb\xbf{"a":1}\n\n[1]\nno json\n' + b"[" * 100_000 + b"\n" + b'{"b":')
+    assert found == [
+        {"a": 1},
+        Skipped(lines.NO_OBJECT, broken=True),
+        Skipped(lines.NO_JSON, broken=True),
+        Skipped(lines.NO_JSON, broken=True),
+        Skipped(lines.CUT, broken=True),
+    ]
+
+
 def test_a_huge_line_is_passed_over_and_the_next_one_read(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(lines, "LONGEST", 100)
     found = read(b'{"a":"' + b"x" * 1_000 + b'"}\n{"b":2}\n')

@@ -67,6 +67,13 @@ def test_a_cut_does_not_make_a_secret_unknown(place: int) -> None:
     assert "aB3daB3d" not in redact_start(output, 4_000)
 
 
+def test_the_ends_of_a_long_output_are_kept() -> None:
+    left = redact_output("first line\n" + "word " * 50_000 + "\nlast line", 4_000, {})[0]
+    assert left.startswith("first line")
+    assert left.endswith("last line")
+    assert redact_output("short", 4_000, {}) == ("short", {})
+
+
 @pytest.mark.parametrize(
     "unit", ["a", "'a'", '"\\', "a'b", "-p x ", "token=", "<<<", "password ", "\\\n", f"--password {TOKEN} ", "://a:b"]
 )
