@@ -117,9 +117,7 @@ def _judged(text: str, lower: str, names: "list[tuple[int, int]]", since: int) -
     pieces: dict[int, int] = {}
     is_long = len(text) > SHORT
     message = () if is_long else read_message(lower)
-    for start, end in candidates(text, _near(names)):
-        if start < since:
-            continue
+    for start, end in candidates(text, _near(names), since):
         if is_long and text[start + 1 : end].islower() and text[start:end].isalpha():
             continue  # beyond a message, a plain word is one
         found = features(text, lower, (start, end), names, pieces, message)
@@ -162,13 +160,18 @@ def _near(names: "list[tuple[int, int]]") -> "list[tuple[int, int]]":
     return merged
 
 
-def candidates(text: str, near: "list[tuple[int, int]]") -> "Iterator[tuple[int, int]]":
-    """The words of a text that may be secrets: whole, and what stands in them behind a sign that may be a separator."""
+def candidates(text: str, near: "list[tuple[int, int]]", since: int = 0) -> "Iterator[tuple[int, int]]":
+    """The words of a text that may be secrets: whole, and what stands in them behind a sign that may be a separator.
+
+    Args:
+        near: the parts of the text in which plain words are read, too.
+        since: where the first of them may begin.
+    """
     seen: set[tuple[int, int]] = set()
     parts = iter(near)
     part = next(parts, None)
     is_talk = len(text) <= SHORT and len(text.split(None, 2)) > 1
-    for chunk in _pattern(f"[{_ASCII}{'' if text.isascii() else _BEYOND}]+").finditer(text):
+    for chunk in _pattern(f"[{_ASCII}{'' if text.isascii() else _BEYOND}]+").finditer(text, since):
         start, end = chunk.span()
         while part and part[1] <= start:
             part = next(parts, None)
@@ -182,7 +185,8 @@ def candidates(text: str, near: "list[tuple[int, int]]") -> "Iterator[tuple[int,
                 seen.add((first, last))
                 yield first, last
     if len(text) <= SHORT:
-        yield from (phrase.span(1) for phrase in _pattern(_PHRASE).finditer(text))
+        phrases = (phrase.span(1) for phrase in _pattern(_PHRASE).finditer(text))  # the sign may stand before
+        yield from (phrase for phrase in phrases if phrase[0] >= since)
 
 
 def read_message(lower: str) -> "tuple[str, ...]":
