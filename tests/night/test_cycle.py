@@ -95,7 +95,7 @@ async def test_every_change_is_written_and_can_be_undone(tmp_path: Path) -> None
         (kept,) = await store.guidance.list_lessons(user)
         assert kept.citations == (1, 2)
         assert await store.nights.record_phase(user, "d", "lived", {}, [Lived(kept.id, session.id, "shown", True)] * 2)
-        assert (await store.guidance.list_lessons(user))[0].evidence[0][1:3] == ("shown", True)
+        assert (await store.guidance.list_lessons(user))[0].evidence[0].kind == "breach"
         assert two not in [item.id for item in await store.nights.list_remembered(user, 10)]
         assert await store.memories.restore_memory(user, two)
         assert two in [item.id for item in await store.nights.list_remembered(user, 10)]

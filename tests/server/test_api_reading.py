@@ -109,14 +109,15 @@ async def test_what_cannot_be_undone_is_a_conflict(here: httpx2.AsyncClient, tmp
     assert "is a directory" in broken.json()["detail"]
 
 
-async def test_rules_come_with_evidence_effect_state_and_sources(here: httpx2.AsyncClient) -> None:
+async def test_a_lesson_comes_with_evidence_effect_state_and_sources(here: httpx2.AsyncClient) -> None:
     for session in ("s1", "s2"):
         await say(here, "What is the capital of Australia?", session=session)
         await say(here, "No, the capital is Canberra.", session=session)
     assert (await here.post("/agent/sleep?user=ana&force=true")).status_code == 200
-    (told,) = (await _get(here, "/agent/rules"))["lessons"]
-    assert "the capital is Canberra" in told["advice"]
-    assert (told["state"], told["told"]) == ("active", True)
+    (learned,) = (await _get(here, "/agent/lessons"))["lessons"]
+    assert "the capital is Canberra" in learned["advice"]
+    told = await _get(here, f"/agent/lessons/{learned['id']}")
+    assert (learned["state"], told["state"]) == ("active", "active")
     assert (told["evidence"]["sessions"], told["evidence"]["detections"]) == (2, 2)
-    assert told["effect"] == {"verdict": "not enough evidence", "estimate": None, "low": None, "high": None}
-    assert {one["session"] for one in told["citations"]} == {"s1", "s2"}
+    assert (told["verdict"], told["effect"]) == ("not enough evidence", None)
+    assert {one["session"] for one in told["sources"]} == {"s1", "s2"}

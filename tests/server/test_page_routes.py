@@ -120,8 +120,9 @@ def test_a_record_shows_nothing_of_another_user_and_is_escaped(running: Site) ->
         "session": "one",
         "message": "<b>",
         "response": "x",
-        "recalled": [{"id": 1, "score": 0.5}],
-        "confidence": {"level": "<i>", "score": 0.5, "reasons": ["<script>"]},
+        "recalled": [{"id": 1, "score": 0.5, "shown": True}],
+        "confidence": {"level": "low", "score": 0.5, "reasons": ["<script>"]},
+        "verdict": {"kind": "used", "text": "<i>"},
     }
     body = json.dumps(record).encode()
     headers = {"Content-Type": "application/json"}

@@ -10,7 +10,7 @@ from insula.memory.storage.rows import (
     LedgerEntry,
     SessionStretch,
     StoredPhaseReport,
-    TalkLine,
+    TranscriptLine,
 )
 from insula.night.cycle import PhaseName, PhaseReport
 from insula.night.phases import PHASES
@@ -52,7 +52,7 @@ def memory(number: int) -> Memory:
     ],
 )
 def test_a_ledger_of_another_version_takes_no_page_with_it(data: object) -> None:
-    said = (TalkLine(1, "user", "user", "Hello", NOW, None),)
+    said = (TranscriptLine(1, 1, "user", "Hello", NOW, None, "user"),)
     (facts,) = turns.of_session("one", SessionStretch(said, (entry(1, data),)))
     assert facts.message == "Hello"
     assert turns.show_turn(facts, {}, {}, Controls()).recalled == ()

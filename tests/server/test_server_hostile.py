@@ -100,7 +100,7 @@ async def test_half_a_character_is_refused(make_service: MakeService, client: Cl
 
 async def _shown(here: httpx2.AsyncClient) -> None:
     """All that shows them, as JSON that no browser takes for a page, or as a page in which nothing of them runs."""
-    for path in ("/agent/memories", "/agent/sessions/s0", "/agent/rules", "/agent/soul", "/agent/sessions"):
+    for path in ("/agent/memories", "/agent/sessions/s0", "/agent/lessons", "/agent/soul", "/agent/sessions"):
         found = await here.get(path, params={"user": "ana", "limit": 200})
         assert (found.status_code, found.headers["content-type"]) == (200, "application/json")
         assert found.headers["x-content-type-options"] == "nosniff"

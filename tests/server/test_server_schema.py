@@ -1,10 +1,13 @@
 """Schemathesis over the whole description: no request that it can think of makes the server fail."""
 
+import json
 from collections.abc import Mapping
 from contextlib import suppress
+from importlib.resources import files
 from typing import Any, cast
 from unittest import SkipTest
 
+import jsonschema_rs
 import pytest
 import schemathesis
 from api_service import TOKENS
@@ -52,3 +55,11 @@ def test_no_request_makes_the_server_fail_or_answer_otherwise_than_described(
         for mode in (GenerationMode.POSITIVE, GenerationMode.NEGATIVE):
             with suppress(Unsatisfiable, SkipTest):  # what has no parameters cannot be wrong
                 _ask(operation, mode, headers)
+
+
+def test_every_example_is_as_described(app: FastAPI) -> None:
+    components = {"components": {"schemas": app.openapi()["components"]["schemas"]}}
+    examples = json.loads((files("insula.server.api") / "examples.json").read_text("utf-8"))
+    for name, example in examples.items():
+        validator = jsonschema_rs.validator_for({"$ref": f"#/components/schemas/{name}", **components})
+        assert not [error.message for error in validator.iter_errors(example)], name

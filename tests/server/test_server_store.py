@@ -17,7 +17,7 @@ Pragma = Callable[[str], Awaitable[None]]
 
 READING = ("/agent/sessions", "/agent/sessions/monday", "/agent/memories", "/agent/memories/1", "/agent/soul")
 SAID = {"session": "monday", "message": "I live in Lisbon."}
-MORE = ("/agent/soul/revisions", "/agent/soul/diff", "/agent/rules", "/agent/sleep", "/ready", "/signals")
+MORE = ("/agent/soul/revisions", "/agent/soul/diff", "/agent/lessons", "/agent/sleep", "/ready", "/signals")
 
 
 @pytest.fixture

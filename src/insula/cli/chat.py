@@ -30,6 +30,7 @@ from insula.cli.options import Json, Model, User
 from insula.cli.sleep import print_report, show_sleeping
 from insula.cli.soul import EMPTY, FOREIGN
 from insula.errors import InputError, InsulaError
+from insula.memory.storage import views
 from insula.metacognition.nights import run_night
 from insula.night.cycle import SleepReport, is_due
 from insula.night.guidelines import adopt_edits, read_soul_state
@@ -153,8 +154,8 @@ async def _adopt_soul(chat: Chat, user: str) -> None:
 
 
 async def _last_session(chat: Chat, user: str) -> str | None:
-    sessions = await chat.metacognition.store.sessions.sessions_of(user)
-    return sessions[0][0] if sessions else None
+    sittings = await chat.metacognition.store.read(views.list_sittings, user, None, views.MOST)
+    return max(sittings, key=lambda sitting: sitting.last_at).name if sittings else None
 
 
 def _show_waiting() -> Status:

@@ -93,9 +93,10 @@ def _list_remembered(turn: ShownTurn) -> list[str]:
     more = len(turn.recalled) - len(put)
     lines = ["What it remembered and put before the model:" if put else "It put nothing of memory before the model."]
     for memory, score in put:
-        match = f"{format_percent(score)} match: " if score is not None else ""
         teller = "you" if memory.speaker == USER else memory.speaker
-        lines.append(f"  {match}{_shorten_line(memory.content)} ({teller}, {memory.said_at:%Y-%m-%d})")
+        lines.append(
+            f"  {format_percent(score)} match: {_shorten_line(memory.content)} ({teller}, {memory.said_at:%Y-%m-%d})"
+        )
     return [*lines, *([f"  {more} more came up, and {'was' if more == 1 else 'were'} left out"] if more else [])]
 
 

@@ -19,7 +19,7 @@ from insula.coding.step import trace
 from insula.coding.step.digest import PROJECT, ProjectRule
 from insula.errors import InputError, InsulaError
 from insula.guidance import ACCEPTED, ACTIVE, CORROBORATED, EVERYWHERE, HEARD, MINIMUM, MUTED, PINNED, PROPOSED
-from insula.operations.rules import ImportedRule, ProjectRules, effect_of, read_entries, verdict_of
+from insula.operations.rules import ImportedRule, ProjectRules, read_entries
 from insula.text.wording import count_noun, day_of
 from insula.worth import UNKNOWN
 
@@ -254,7 +254,7 @@ def _print_folded(*texts: str) -> None:
 
 def _describe_rule(rule: ProjectRule, known: ProjectRules) -> list[str]:
     """A rule in a few lines: where it stands; what is told, and where it comes from; its counts."""
-    effect, verdict = effect_of(rule), verdict_of(rule)
+    effect, verdict = rule.life.effect, rule.life.verdict
     few = "" if effect else f" ({rule.life.tally.smaller_arm} of {MINIMUM} sessions, with and without)"
     more = f" (about {effect.missing:,} more sessions)" if effect and verdict == UNKNOWN else ""
     why = rule.life.reason or _why_it_waits(rule)
@@ -278,7 +278,7 @@ def _describe_words(rule: ProjectRule) -> list[str]:
 
 
 def _describe_counts(rule: ProjectRule) -> str:
-    tally, effect = rule.life.tally, effect_of(rule)
+    tally, effect = rule.life.tally, rule.life.effect
     if not tally.records:
         return "no session has had the opportunity to fail at it"
     parts = [f"seen {tally.detections}, kept {tally.suppressions}, broken {tally.breaches}"]

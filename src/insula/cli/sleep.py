@@ -20,10 +20,8 @@ from insula.agent import identity as identity_module
 from insula.cli.common import LOG_FILE, account_of, log_to, memory_of, model_understands, soul_of
 from insula.cli.lines import print_folded, print_json, print_warning
 from insula.cli.options import Json, ReadingModel, User
-from insula.cli.worker import run_all
 from insula.coding.step import trace
 from insula.coding.step.ladder import FLAG
-from insula.errors import InputError
 from insula.llm.models import resolve_model
 from insula.memory.privacy.isolation import on_behalf_of
 from insula.memory.retrieval import embedding
@@ -47,19 +45,12 @@ def sleep(
     everybody: Annotated[bool, typer.Option("--all", help="The nights of all users.")] = False,
     model: ReadingModel = None,
     force: Annotated[bool, typer.Option("--force", help="Run even if the last night was under 20 hours ago.")] = False,
-    durable: Annotated[
-        bool, typer.Option("--durable", help="With --all: on the queue that workers share, on PostgreSQL.")
-    ] = False,
     json: Json = False,
 ) -> int:
     """Run the night now, and show what it changed: guidance, and memories that it merged or let go.
 
     The exit status is 1 where a phase failed; the next run goes on from there.
     """
-    if durable and (not everybody or force):
-        raise InputError("Nights on the shared queue are those of all for whom one is due; give --all --durable.")
-    if durable:
-        return run_all(model=model, json=json)
     settings = settings_module.load_settings()
     log_to(settings_module.home() / LOG_FILE)
     with show_sleeping():

@@ -1,10 +1,8 @@
-"""`insula worker`: run the nights of many users beside other workers; `insula sleep --all --durable`: all of them."""
+"""`insula worker`: run the nights of many users beside other workers."""
 
 import asyncio
 import logging
 import signal
-import sys
-import time
 from collections.abc import AsyncGenerator
 from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from dataclasses import replace
@@ -15,24 +13,18 @@ import typer
 from insula import settings as settings_module
 from insula.agent import identity as identity_module
 from insula.cli.common import LOG_FILE, account_of, log_to, memory_of, model_understands
-from insula.cli.lines import print_json
 from insula.cli.options import ReadingModel
 from insula.errors import SettingsError
 from insula.llm.models import resolve_model
 from insula.memory.retrieval import embedding
-from insula.memory.storage import spending
 from insula.memory.storage.spending import Sum
 from insula.memory.storage.store import Store
 from insula.metacognition.backlog import catch_up
 from insula.night.phases import PHASES, understanding_phases
 from insula.settings import Settings
-from insula.text.wording import count_noun
 
 if TYPE_CHECKING:
-    from insula.night.durable import DateProgress, Limits, Worker, WorkerConfig
-
-SHOW_SECONDS = 2.0
-"""How often it is looked how far the nights are."""
+    from insula.night.durable import Limits, WorkerConfig
 
 
 def worker(  # noqa: PLR0913, PLR0917 an option for each limit
@@ -74,48 +66,6 @@ async def _run_worker(settings: Settings, model: str | None, name: str | None, l
         print(f"insula · worker {house.executor} on {house.store.path} · Ctrl-C stops it", flush=True)
         await stopped.wait()
     return 0
-
-
-def run_all(*, model: str | None, json: bool) -> int:
-    """Put the nights of all on the queue, work on them beside others, and say how they went; returns the exit code."""
-    settings = settings_module.load_settings()
-    log_to(settings_module.home() / LOG_FILE)
-    return asyncio.run(_run_all(settings, model, json))
-
-
-async def _run_all(settings: Settings, model: str | None, json: bool) -> int:
-    from insula.night.durable import Limits, run_worker
-
-    began = time.monotonic()
-    async with _open_house(settings, model, None, Limits()) as house, run_worker(house) as worker:
-        before = await worker.read_progress()
-        called = await worker.enqueue_due()
-        now = await _wait_until_over(worker, quiet=json)
-        spent = await house.store.run(spending.sum_spending, worker.current_date())
-    failed = now.failed - before.failed
-    progress = {
-        "called": called,
-        "done": now.done - before.done,
-        "failed": failed,
-        "seconds": round(time.monotonic() - began, 1),
-        "spent": spent._asdict(),
-    }
-    if json:
-        print_json(progress)
-    else:
-        print(f"{count_noun(called, 'night')}: {progress['done']} done, {failed} failed, {progress['seconds']} s")
-    return int(failed > 0)
-
-
-async def _wait_until_over(worker: "Worker", quiet: bool) -> "DateProgress":
-    """How all stands once nothing waits any more."""
-    while (now := await worker.read_progress()).waiting or now.running:
-        if not quiet and sys.stderr.isatty():
-            print(f"\r{now.waiting} wait, {now.running} sleep, {now.done} done ", end="", file=sys.stderr, flush=True)
-        await asyncio.sleep(SHOW_SECONDS)
-    if not quiet and sys.stderr.isatty():
-        print(file=sys.stderr)
-    return now
 
 
 @asynccontextmanager

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from insula.errors import InputError
-from insula.guidance import MUTED, Evidence, assess_guidance
+from insula.guidance import MUTED
 from insula.memory.privacy import custody
 from insula.memory.storage import ledger
 from insula.memory.storage.ledger import Do, GuidancePiece
@@ -75,8 +75,7 @@ def describe_state(piece: GuidancePiece, now: float) -> str:
         return "your wish" if is_told(guidance) else "asked once"
     if guidance.author == ledger.PERSON:
         return "accepted"
-    held = (Evidence(session=s, at=at, arm=arm, happened=did) for s, arm, did, at in guidance.evidence)
-    return "guideline" if guidance.section else assess_guidance(held, now).state
+    return "guideline" if guidance.section else guidance.assess(now).state
 
 
 def describe_event(revision: Revised) -> str:

@@ -13,10 +13,8 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 from zoneinfo import ZoneInfo
-
-import sqlalchemy as sa
 
 from insula.errors import SettingsError, StoreError
 from insula.llm.budget import Account
@@ -61,8 +59,6 @@ AHEAD = 2
 """Nights that a worker takes from the queue, as a multiple of those that it is at: the engine looks twice a second
 there, and a night that is over would else leave its place empty until then."""
 _LOOK = postgres.LEASE / 3
-_COUNTED = sa.text("SELECT status, count(*) AS nights FROM dbos.workflow_status WHERE name = :name GROUP BY status")
-"""Of the engine's own record: it would hand out all runs to be counted here, and they may be very many."""
 
 
 class Unfinished(Exception):
@@ -112,15 +108,6 @@ class WorkerConfig:
     executor: str = field(default_factory=lambda: f"{socket.gethostname()}-{os.getpid()}")
 
 
-class DateProgress(NamedTuple):
-    """How the nights of a date stand."""
-
-    waiting: int
-    running: int
-    done: int
-    failed: int
-
-
 def tenant_of(user: str) -> str:
     """To whom a user belongs: what stands before the first slash of the name, as in `acme/ana`."""
     tenant, slash, _ = user.partition("/")
@@ -135,10 +122,7 @@ async def run_worker(house: WorkerConfig, *, works: bool = True) -> AsyncGenerat
         SettingsError: the store is no server.
     """
     if not is_server(house.url):
-        raise SettingsError(
-            "Nights on many machines need a memory on PostgreSQL; set INSULA_STORE=postgresql://…, or leave "
-            "--durable out."
-        )
+        raise SettingsError("Nights on many machines need a memory on PostgreSQL; set INSULA_STORE=postgresql://….")
     worker = Worker(house)
     await worker.launch_engine(works)
     beat = asyncio.create_task(worker.keep_alive()) if works else None
@@ -315,14 +299,6 @@ class Worker:
     def current_date(self) -> str:
         """The day, where users sleep who have no zone of their own."""
         return _date_of(self.house.store.now(), ZoneInfo(self.house.zones[0]))
-
-    async def read_progress(self) -> DateProgress:
-        """How many nights wait, are run, and have ended, of those on record."""
-        rows = await self.house.store.run(lambda connection: connection.execute(_COUNTED, {"name": NIGHT}).all())
-        count: dict[str, int] = {row.status: row.nights for row in rows}
-        waiting = count.get("ENQUEUED", 0) + count.get("DELAYED", 0)
-        failed = sum(count.get(status, 0) for status in ("ERROR", "CANCELLED", "MAX_RECOVERY_ATTEMPTS_EXCEEDED"))
-        return DateProgress(waiting, count.get("PENDING", 0), count.get("SUCCESS", 0), failed)
 
 
 def _register_workflows(worker: Worker) -> tuple[Any, Any]:

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from insula.session.adaptation import Adaptation, AdaptationEffect, Cause, Stage
+from insula.session.adaptation import Adaptation, Cause, Figures, Stage
 from insula.session.saved import Lever
 
 LEVERS: Mapping[Lever, str] = {
@@ -65,7 +65,7 @@ def _describe_value(value: float | Sequence[Stage]) -> str:
     return ", ".join(STAGES.get(stage, stage) for stage in value) or "none"
 
 
-def _describe_effect(effect: AdaptationEffect | None) -> str:
+def _describe_effect(effect: Figures | None) -> str:
     """The difference that the next snapshot showed; it is no cause, and is not called one."""
     if effect is None:
         return "not known before the next snapshot"

@@ -11,7 +11,7 @@ from typing import Any, Literal
 
 from insula.coding.step.digest import ProjectRule
 from insula.errors import NotFound
-from insula.guidance import ACTIVE, CORROBORATED, MINIMUM, MUTED, PINNED, PROPOSED, Evidence, Life, assess_guidance
+from insula.guidance import ACTIVE, CORROBORATED, MINIMUM, MUTED, PINNED, PROPOSED, Life
 from insula.memory.storage import views
 from insula.memory.storage.ledger import GuidancePiece
 from insula.memory.storage.rows import Cited, StoredGuidance
@@ -200,8 +200,7 @@ def _describe_line(line: StoredGuidance, in_document: bool) -> GuidanceItem:
 def _describe_lesson(
     lesson: StoredGuidance, advice: ActiveLesson | None, sources: Sequence[Cited], now: float
 ) -> GuidanceItem:
-    held = [Evidence(session=s, at=at, arm=arm, happened=did) for s, arm, did, at in lesson.evidence]
-    life = assess_guidance(held, now, mode=lesson.mode)
+    life = lesson.assess(now)
     own = advice is not None and advice.own and not lesson.mode
     return GuidanceItem(
         id=lesson.name,

@@ -22,7 +22,6 @@ from insula.errors import InputError, StoreFull
 from insula.guidance import ACCEPTED, EVERYWHERE, HEARD, MUTED, PINNED, GuidanceDecision
 from insula.screening import screen_text
 from insula.text.wording import day_of
-from insula.worth import Worth
 
 DO = ("accept", "mute", "unmute", "pin", "unpin")
 _MEANS = {"accept": ACCEPTED, "mute": MUTED, "unmute": MUTED, "pin": PINNED, "unpin": PINNED}
@@ -152,7 +151,7 @@ class ProjectRules:
 
     def describe_rule(self, rule: ProjectRule) -> dict[str, Any]:
         """Every figure of a rule, for a program."""
-        tally, effect = rule.life.tally, effect_of(rule)
+        tally, effect = rule.life.tally, rule.life.effect
         return {
             **export_rule(rule),
             "scope": self.scope_of(rule),
@@ -161,7 +160,7 @@ class ProjectRules:
             "shown": {"sessions": tally.shown_count, "failed": tally.breaches},
             "withheld": {"sessions": tally.withheld, "failed": tally.withheld_failed},
             "effect": {name: round(getattr(effect, name), 4) for name in FIGURES} if effect else None,
-            "verdict": verdict_of(rule),
+            "verdict": rule.life.verdict,
             "last_seen": day_of(tally.last) or None,
             "reason": rule.life.reason,
             **({"said": [_describe_words(correction) for correction in rule.wish.times]} if rule.wish else {}),
@@ -284,16 +283,6 @@ def decide_everywhere(home: str, name: str, do: str) -> None:
 def is_decided(rule: ProjectRule) -> bool:
     """Whether a person pinned or muted it."""
     return rule.life.state in {PINNED, MUTED}
-
-
-def effect_of(rule: ProjectRule) -> Worth | None:
-    """What the rule was worth, by an interval that holds however often somebody looks; None for too few sessions."""
-    return rule.life.effect
-
-
-def verdict_of(rule: ProjectRule) -> str:
-    """What may be claimed; that a rule is given up as useless is no claim but a decision (`guidance`)."""
-    return rule.life.verdict
 
 
 def export_rule(rule: ProjectRule) -> dict[str, Any]:

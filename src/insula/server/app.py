@@ -15,7 +15,6 @@ from insula import __version__
 from insula.errors import StoreError
 from insula.server import problems
 from insula.server.api import (
-    all_nights,
     answers,
     data,
     gauges,
@@ -24,7 +23,6 @@ from insula.server.api import (
     lessons,
     memories,
     night,
-    rules,
     sessions,
     sign_in,
     soul,
@@ -54,10 +52,8 @@ ROUTERS = (
         sessions.router,
         memories.router,
         soul.router,
-        rules.router,
         lessons.router,
         night.router,
-        all_nights.router,
         data.router,
         answers.router,
     ),

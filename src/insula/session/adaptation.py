@@ -16,18 +16,8 @@ Cause = Reason | Literal["stable"]
 
 
 class Figures(Record):
-    """How fast turns were and how full working memory was at one moment; absent where unknown."""
-
-    latency_p95_ms: float | None = None
-    slowdown: float | None = None
-    stm_utilization: float | None = None
-
-
-class AdaptationEffect(Record):
-    """How the figures of the next snapshot differ from those at an adaptation; absent where either is unknown.
-
-    A difference is not yet a cause (law 7): whoever shows it says "afterwards", not "because".
-    """
+    """How fast turns were and how full working memory was at one moment, or by how much that differs; absent where
+    unknown."""
 
     latency_p95_ms: float | None = None
     slowdown: float | None = None
@@ -45,8 +35,9 @@ class Adaptation(Record):
     after: int | float | tuple[Stage, ...]
     found: Figures = Figures()
     """What it was made in view of: what was slow already is no effect of it."""
-    effect: AdaptationEffect | None = None
-    """Absent until the next snapshot is known."""
+    effect: Figures | None = None
+    """How the figures of the next snapshot differ; absent until that is known. A difference is not yet a cause (law 7):
+    whoever shows it says "afterwards", not "because"."""
     saved: Saved | None = None
     """What turns went without since, until the lever was moved again; absent while that is nothing."""
 
@@ -87,12 +78,8 @@ def snapshot_figures(seen: Snapshot) -> Figures:
     )
 
 
-def _measure_effect(before: Figures, after: Figures) -> AdaptationEffect:
-    return AdaptationEffect(
-        latency_p95_ms=_difference_of(before.latency_p95_ms, after.latency_p95_ms),
-        slowdown=_difference_of(before.slowdown, after.slowdown),
-        stm_utilization=_difference_of(before.stm_utilization, after.stm_utilization),
-    )
+def _measure_effect(before: Figures, after: Figures) -> Figures:
+    return Figures(**{name: _difference_of(known, getattr(after, name)) for name, known in before})
 
 
 def _difference_of(before: float | None, after: float | None) -> float | None:

@@ -94,44 +94,16 @@ class Phrases:
         return self._compile("|".join(self.raw[name] for name in (*UNITS, *FORMS, "enumerate")) + "|json")
 
     @cached_property
-    def wish(self) -> re.Pattern[str]:
-        """What wishes."""
-        return self._compile(self.raw["wish"])
-
-    @cached_property
-    def each(self) -> re.Pattern[str]:
-        """What makes a count one of each part."""
-        return self._compile(self.raw["each"])
-
-    @cached_property
     def strict(self) -> re.Pattern[str]:
         """What says that a demand is meant to the letter."""
         return self._compile("|".join((self.raw["only"], self.raw["exactly"], self.raw["reply"])))
 
-    @cached_property
-    def only(self) -> re.Pattern[str]:
-        """What allows nothing else."""
-        return self._compile(self.raw["only"])
-
-    @cached_property
-    def negation(self) -> re.Pattern[str]:
-        """What leaves something out."""
-        return self._compile(self.raw["without"])
-
-    @cached_property
-    def reported(self) -> re.Pattern[str]:
-        """What makes a demand somebody else's ("my teacher wants")."""
-        return self._compile(self.raw["reported"])
-
-    @cached_property
-    def forms(self) -> dict[Form, re.Pattern[str]]:
-        """What asks for each form."""
-        return {form: self._compile(self.raw[form]) for form in FORMS}
-
-    @cached_property
-    def verbs(self) -> re.Pattern[str]:
-        """What tells to answer."""
-        return self._compile(self.raw["verbs"])
+    @cache  # noqa: B019 there is one of each language
+    def pattern(self, name: str) -> re.Pattern[str]:
+        """The phrases of a name: what wishes (`wish`), allows nothing else (`only`), leaves something out (`without`),
+        tells to answer (`verbs`), makes a count one of each part (`each`), a demand somebody else's (`reported`), or
+        asks for a form."""
+        return self._compile(self.raw[name])
 
     @cached_property
     def opening(self) -> re.Pattern[str]:
@@ -225,7 +197,7 @@ def find_constraints(message: Analysis) -> tuple[Constraint, ...]:
 def only_limits(ask: str, language: str) -> bool:
     """Whether a few words only say what is wanted of an answer to something else ("Just the number.")."""
     few = len(ask.split()) <= _FRAGMENT and len(ask) <= UNSURE_CHARS
-    return few and language in LANGUAGES and bool(load_phrases(language).only.search(ask))
+    return few and language in LANGUAGES and bool(load_phrases(language).pattern("only").search(ask))
 
 
 def _find_in_message(message: Analysis, language: str) -> tuple[Constraint, ...]:
@@ -269,7 +241,7 @@ def _question_constraints(text: str, phrases: Phrases) -> Iterator[Constraint]:
 def _is_of_parts(constraint: Constraint, text: str) -> bool:
     """Whether a count is one of each part of the answer ("six letters each"), which are not told apart here."""
     at = text.replace("’", "'").find(constraint.text)
-    each = load_phrases(constraint.language).each
+    each = load_phrases(constraint.language).pattern("each")
     return constraint.kind in UNITS and at >= 0 and bool(each.search(text, at, at + len(constraint.text) + _NEAR))
 
 
@@ -302,7 +274,7 @@ def _read_sentence(text: str, phrases: Phrases) -> Iterator[Constraint]:
     if phrases.hint.search(text) is None:
         return
     plain = _drop_quotations(text)
-    reported = [match.start() for match in phrases.reported.finditer(text)]
+    reported = [match.start() for match in phrases.pattern("reported").finditer(text)]
     for constraint in _sentence_constraints(plain, text, phrases):
         at = text.find(constraint.text)
         if not any(start < at and not _CLAUSE.search(text, start, at) for start in reported):
@@ -324,9 +296,10 @@ def _sentence_constraints(plain: str, text: str, phrases: Phrases) -> Iterator[C
 def _is_wished(plain: str, kinds: frozenset[AskKind], phrases: Phrases) -> bool:
     """Whether a sentence wishes something: by a word for it, as a few words that name a form, or before what is asked
     ("In ten words, describe the sky")."""
-    if phrases.wish.search(plain) or phrases.telling_opener.match(plain) or (not kinds and _is_named(plain, phrases)):
+    wishes = phrases.pattern("wish").search(plain) or phrases.telling_opener.match(plain)
+    if wishes or (not kinds and _is_named(plain, phrases)):
         return True
-    if not phrases.spaced and phrases.verbs.search(plain) and plain[-1] not in "?？":
+    if not phrases.spaced and phrases.pattern("verbs").search(plain) and plain[-1] not in "?？":
         return True
     if any(
         (counted := phrases.quantity.match(clause.strip())) and len(clause[counted.end() + 1 :].split()) <= 1
@@ -354,7 +327,7 @@ def _count_constraints(
         told = bool(groups["enumerate"]) or (bool(groups["of"]) and bool(wanted))
         asked = bool(kinds) and not kinds & _TOLD and not wished
         placed = bool(groups["in"] or groups.get("after_in") or groups.get("hyphen"))
-        placed = placed or (not phrases.spaced and bool(phrases.verbs.match(text, match.end())))
+        placed = placed or (not phrases.spaced and bool(phrases.pattern("verbs").match(text, match.end())))
         if asked:  # "what did he say in three words?" demands nothing; "what is DNS, in three words?" does
             placed = placed and text[: match.start()].rstrip()[-1:] in {"", ",", "，", "、"}
         told = told or (unit == "items" and bool(phrases.enumeration.search(text, match.end())))
@@ -385,11 +358,11 @@ def _is_named(text: str, phrases: Phrases) -> bool:
 
 
 def _form_constraints(text: str, phrases: Phrases) -> Iterator[Constraint]:
-    for form, pattern in phrases.forms.items():
-        match = pattern.search(text)
+    for form in FORMS:
+        match = phrases.pattern(form).search(text)
         if match is None or phrases.grammar.question.search(match.group()[:-_RELATIVE]):  # "in welcher Tabelle"
             continue
-        if not phrases.negation.search(text, max(0, match.start() - _BEFORE), match.start()):
+        if not phrases.pattern("without").search(text, max(0, match.start() - _BEFORE), match.start()):
             yield Constraint(form, match.group().strip(), language=phrases.language)
     if match := _JSON.search(text):
         yield Constraint("json", match.group().strip(" .!"), language=phrases.language)

@@ -60,7 +60,20 @@ class Grammar(NamedTuple):
 def load_grammar(language: str) -> Grammar:
     """The grammar of asking in one of the known languages."""
     questions, requests = _read_table("questions.json")[language], _read_table("requests.json")[language]
-    return (_unspaced_grammar if language in UNSPACED else _spaced_grammar)(questions, requests)
+    own = (_unspaced_devices if language in UNSPACED else _spaced_devices)(questions, requests)
+    compiled = re.compile if language in UNSPACED else _word_pattern
+    return Grammar(
+        **own,
+        tell=compiled(requests["tell"]),
+        no_question=compiled(requests["no_question"]),
+        rhetorical=compiled(requests["rhetorical"]),
+        choice=compiled(requests["or"]),
+        announces=compiled(requests["announces"]),
+        creative=compiled(requests["creative"]),
+        backchannel=frozenset(requests["backchannel"].split()),
+        artifacts=frozenset(requests["artifacts"].split()),
+        particles=frozenset(requests.get("particles", "").split()),
+    )
 
 
 @cache
@@ -68,47 +81,29 @@ def _read_table(name: str) -> dict[str, dict[str, str]]:
     return json.loads((files("insula.text") / name).read_text("utf-8"))
 
 
-def _spaced_grammar(questions: dict[str, str], requests: dict[str, str]) -> Grammar:
+def _spaced_devices(questions: dict[str, str], requests: dict[str, str]) -> dict[str, re.Pattern[str]]:
     imperatives = _group_kinds(_imperative_patterns(requests))
-    return Grammar(
-        question=_word_pattern(_group_kinds(questions)),
-        request=_word_pattern(rf"(?:(?:{requests['may']})\s+)?(?:{imperatives})"),
-        opener=re.compile(rf"[\s¿¡]*(?:{requests['polite']})(?!\w)[\s,.:;!¿¡-]*", re.IGNORECASE),
-        tell=_word_pattern(requests["tell"]),
-        inverted=_word_pattern(requests["aux"]) if "aux" in requests else _NEVER,
-        no_question=_word_pattern(requests["no_question"]),
-        rhetorical=_word_pattern(requests["rhetorical"]),
-        unmarked=_NEVER,
-        joint=_joint_pattern(questions, requests),
-        choice=_word_pattern(requests["or"]),
-        announces=_word_pattern(requests["announces"]),
-        creative=_word_pattern(requests["creative"]),
-        backchannel=frozenset(requests["backchannel"].split()),
-        artifacts=frozenset(requests["artifacts"].split()),
-        particles=frozenset(requests.get("particles", "").split()),
-    )
+    return {
+        "question": _word_pattern(_group_kinds(questions)),
+        "request": _word_pattern(rf"(?:(?:{requests['may']})\s+)?(?:{imperatives})"),
+        "opener": re.compile(rf"[\s¿¡]*(?:{requests['polite']})(?!\w)[\s,.:;!¿¡-]*", re.IGNORECASE),
+        "inverted": _word_pattern(requests["aux"]) if "aux" in requests else _NEVER,
+        "unmarked": _NEVER,
+        "joint": _joint_pattern(questions, requests),
+    }
 
 
-def _unspaced_grammar(questions: dict[str, str], requests: dict[str, str]) -> Grammar:
+def _unspaced_devices(questions: dict[str, str], requests: dict[str, str]) -> dict[str, re.Pattern[str]]:
     imperatives = _group_kinds(_imperative_patterns(requests))
     head = rf"^[\s，,。]*(?:{requests['may']})?[\s，,]*" if "may" in requests else ""
-    return Grammar(
-        question=re.compile(_group_kinds(questions)),
-        request=re.compile(rf"{head}(?:{imperatives})"),
-        opener=re.compile(requests.get("may", "(?!)")),
-        tell=re.compile(requests["tell"]),
-        inverted=_NEVER,
-        no_question=re.compile(requests["no_question"]),
-        rhetorical=re.compile(requests["rhetorical"]),
-        unmarked=re.compile(requests["unmarked"]),
-        joint=re.compile("[，,、；;]"),
-        choice=re.compile(requests["or"]),
-        announces=re.compile(requests["announces"]),
-        creative=re.compile(requests["creative"]),
-        backchannel=frozenset(requests["backchannel"].split()),
-        artifacts=frozenset(requests["artifacts"].split()),
-        particles=frozenset(requests.get("particles", "").split()),
-    )
+    return {
+        "question": re.compile(_group_kinds(questions)),
+        "request": re.compile(rf"{head}(?:{imperatives})"),
+        "opener": re.compile(requests.get("may", "(?!)")),
+        "inverted": _NEVER,
+        "unmarked": re.compile(requests["unmarked"]),
+        "joint": re.compile("[，,、；;]"),
+    }
 
 
 def _imperative_patterns(requests: dict[str, str]) -> dict[str, str]:

@@ -8,7 +8,7 @@ from collections.abc import Collection, Iterable, Sequence
 from typing import NamedTuple
 
 from insula.claims import Claimed, quote_claim, say_claim
-from insula.guidance import MUTED, PINNED, SHOWN, WITHHELD, Evidence, assess_guidance
+from insula.guidance import MUTED, PINNED, SHOWN, WITHHELD
 from insula.memory.storage.rows import StoredGuidance, Understood
 from insula.memory.wishes import is_wish
 from insula.screening import screen_text
@@ -77,8 +77,7 @@ def find_lessons(kept: Iterable[StoredGuidance], now: float) -> tuple[ActiveLess
 
 
 def _read_lesson(kept: StoredGuidance, now: float) -> ActiveLesson | None:
-    evidence = (Evidence(session=s, at=at, arm=arm, happened=did) for s, arm, did, at in kept.evidence)
-    life = assess_guidance(evidence, now, mode=kept.mode)
+    life = kept.assess(now)
     at_once = kept.author == "person" or kept.key.partition("/")[0] in AT_ONCE
     text = screen_text(kept.advice, CHARS)
     if kept.mode == MUTED or text.reasons or not text.text or not (at_once or life.is_told):

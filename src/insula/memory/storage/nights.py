@@ -6,6 +6,7 @@ from typing import Any
 
 import sqlalchemy as sa
 
+from insula.guidance import Evidence
 from insula.memory.retrieval.encoding import load_terms
 from insula.memory.storage.among import is_among
 from insula.memory.storage.rows import (
@@ -53,9 +54,10 @@ _SESSIONS = (
     .group_by(sessions.c.id)
     .order_by(sa.func.max(messages.c.id))
 )
-_SAID = ("id", "turn", "provenance", "content", "said_at", "score", "speaker")
+LINE = ("id", "turn", "provenance", "content", "said_at", "score", "speaker")
+"""The columns of a line of a transcript."""
 _TRANSCRIPT = (
-    sa.select(*(messages.c[name] for name in _SAID))
+    sa.select(*(messages.c[name] for name in LINE))
     .where(messages.c.user_id == _USER, messages.c.session_id == sa.bindparam("session"))
     .order_by(messages.c.id.desc())
     .limit(sa.bindparam("most", type_=sa.Integer))
@@ -199,9 +201,9 @@ def list_guidance(connection: sa.Connection, user_id: int, *, retired: bool = Fa
     rows = connection.execute(_LESSONS if retired else _STANDING, {"user": user_id}).all()
     if not rows:
         return []
-    said: dict[int, list[tuple[str, str, bool, float]]] = {}
+    said: dict[int, list[Evidence]] = {}
     for lesson, session, arm, happened, at in connection.execute(_LIVED, {"user": user_id}):
-        said.setdefault(lesson, []).append((str(session), arm, happened, at))
+        said.setdefault(lesson, []).append(Evidence(session=str(session), at=at, arm=arm, happened=happened))
     return [
         StoredGuidance(
             id=row.id,

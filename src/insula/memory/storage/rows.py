@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from datetime import datetime
 from typing import Any, NamedTuple
 
+from insula.guidance import Evidence, Life, assess_guidance
 from insula.types import MemoryKind, Provenance, SignalKind
 
 NAME_DIGITS = 10
@@ -94,7 +95,7 @@ class StoredSignal(NamedTuple):
 
 
 class StoredGuidance(NamedTuple):
-    """A lesson as it stands, with what sessions say of it: (session, arm, happened, at)."""
+    """A lesson as it stands, with what sessions say of it."""
 
     id: int
     key: str
@@ -105,12 +106,16 @@ class StoredGuidance(NamedTuple):
     mode: str
     citations: tuple[int, ...]
     created_at: float
-    evidence: tuple[tuple[str, str, bool, float], ...]
+    evidence: tuple[Evidence, ...]
 
     @property
     def name(self) -> str:
         """The id by which people know it, in SOUL.md, in commands and in answers alike."""
         return name_of(self.key, self.section)
+
+    def assess(self, now: float) -> Life:
+        """Where it stands by what sessions say of it."""
+        return assess_guidance(self.evidence, now, mode=self.mode)
 
 
 class Change(NamedTuple):
@@ -191,21 +196,10 @@ class Sitting(NamedTuple):
     last_at: float
 
 
-class TalkLine(NamedTuple):
-    """One line of a transcript."""
-
-    turn: int
-    provenance: Provenance
-    speaker: str
-    content: str
-    at: float
-    score: float | None
-
-
 class SessionStretch(NamedTuple):
     """A stretch of a session: its lines, and what was noticed in its turns."""
 
-    lines: tuple[TalkLine, ...]
+    lines: tuple[TranscriptLine, ...]
     noticed: tuple[LedgerEntry, ...]
 
 

@@ -44,9 +44,6 @@ _ROW = _NEW.on_conflict_do_update(index_elements=["night", "user_id"], set_={"ta
 )
 """A row, held until the transaction ends; new where there was none."""
 _THIS = sa.and_(spending.c.night == sa.bindparam("one"), spending.c.user_id == sa.bindparam("user"))
-_SPENT = sa.select(*(sa.func.coalesce(sa.func.sum(spending.c[name]), 0.0) for name in Sum._fields)).where(
-    spending.c.night == sa.bindparam("one"), spending.c.user_id != EVERYBODY
-)
 
 
 def take_grant(connection: sa.Connection, night: str, user_id: int, want: Sum, cap: Sum, at: float = 0.0) -> Sum:
@@ -106,11 +103,6 @@ def settle_grant(
         if not given.is_endless:
             _update_run(connection, _find_run(connection, night, EVERYBODY), back)
     _update_run(connection, own, more, taken=0, state=state, why=why, ended=at)
-
-
-def sum_spending(connection: sa.Connection, night: str) -> Sum:
-    """What the nights of a date have spent together, or been granted."""
-    return Sum(*connection.execute(_SPENT, {"one": night}).one())
 
 
 def _lesser_of(left: float | None, want: float | None) -> float | None:

@@ -151,20 +151,6 @@ def _find_or_add(
     return known.fetch_row(connection, keys)[0]
 
 
-def sessions_of(connection: sa.Connection, user: str) -> list[tuple[str, int, datetime]]:
-    """Name, number of turns and time of the last line of a user's sessions, latest first."""
-    turns, last = sa.func.max(messages.c.turn), sa.func.max(messages.c.said_at)
-    query = (
-        sa.select(sessions.c.name, turns.label("turns"), last.label("last"))
-        .join(messages, messages.c.session_id == sessions.c.id)
-        .join(users, users.c.id == sessions.c.user_id)
-        .where(users.c.name == user)
-        .group_by(sessions.c.id)
-        .order_by(sa.func.max(messages.c.id).desc())
-    )
-    return [(row.name, row.turns, utc_moment(row.last)) for row in connection.execute(query)]
-
-
 def read_lines(connection: sa.Connection, here: Place, limit: int) -> tuple[TurnLine, ...]:
     """The last lines of a session, oldest first."""
     rows = _LINES.fetch_rows(connection, {**_place_values(here), "limit": limit})[::-1]

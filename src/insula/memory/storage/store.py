@@ -96,7 +96,6 @@ class _Repository:
 class SessionRepository(_Repository):
     """What is said: sessions, their transcripts, their working memory and the ledger."""
 
-    sessions_of = _reading_method(statements.sessions_of)
     read_lines = _reading_method(statements.read_lines)
     read_ledger = _reading_method(statements.read_ledger)
     count_rows = _reading_method(statements.count_rows)

@@ -8,7 +8,7 @@ import sqlalchemy as sa
 
 from insula.memory.retrieval import index
 from insula.memory.storage.filters import Filter
-from insula.memory.storage.nights import REST, user_id, words_on
+from insula.memory.storage.nights import LINE, REST, user_id, words_on
 from insula.memory.storage.rows import (
     Change,
     LedgerEntry,
@@ -16,7 +16,7 @@ from insula.memory.storage.rows import (
     SessionStretch,
     Sitting,
     StoredPhaseReport,
-    TalkLine,
+    TranscriptLine,
 )
 from insula.memory.storage.schema import memories, messages, nights, revisions, sessions, signals, users
 from insula.memory.storage.statements import read_memory as as_memory
@@ -105,13 +105,13 @@ def read_talk(
     numbers = connection.execute(wanted.order_by(messages.c.turn.desc()).limit(min(turns, MOST))).scalars().all()
     said = messages.c
     lines = (
-        sa.select(said.turn, said.provenance, said.speaker, said.content, said.said_at, said.score)
+        sa.select(*(said[name] for name in LINE))
         .where(said.session_id == here, said.turn.in_(numbers))
         .order_by(said.turn, said.id)
     )
     noticed = _select_entries().where(signals.c.session_id == here, signals.c.turn.in_(numbers)).order_by(signals.c.id)
     return SessionStretch(
-        tuple(TalkLine(*row) for row in connection.execute(lines)),
+        tuple(TranscriptLine(*row) for row in connection.execute(lines)),
         tuple(LedgerEntry(*row) for row in connection.execute(noticed)),
     )
 

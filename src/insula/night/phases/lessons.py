@@ -28,7 +28,7 @@ async def reinforce_lessons(night: Night) -> Result:
         return Result({UP_TO: seen}, skipped="There are no lessons yet.")
     arms = _read_arms(signals)
     lived = [outcome for session in heard for lesson in kept if (outcome := _judge_session(lesson, session, arms))]
-    known = {lesson.id: {session for session, *_ in lesson.evidence} for lesson in kept}
+    known = {lesson.id: {lived.session for lived in lesson.evidence} for lesson in kept}
     new = [outcome for outcome in lived if str(outcome.session_id) not in known[outcome.lesson_id]]
     lives = [
         (lesson, assess_guidance(_list_evidence(lesson, new, night.now), night.now, mode=lesson.mode))
@@ -94,11 +94,13 @@ def _is_asked_again(lesson: StoredGuidance, session: LearningSession) -> bool:
 
 
 def _list_evidence(lesson: StoredGuidance, new: Iterable[Lived], now: float) -> list[Evidence]:
-    old = [Evidence(session=s, at=at, arm=arm, happened=happened) for s, arm, happened, at in lesson.evidence]
     mine = [outcome for outcome in new if outcome.lesson_id == lesson.id]
-    return old + [
-        Evidence(session=str(outcome.session_id), at=now, arm=outcome.arm, happened=outcome.happened)
-        for outcome in mine
+    return [
+        *lesson.evidence,
+        *(
+            Evidence(session=str(outcome.session_id), at=now, arm=outcome.arm, happened=outcome.happened)
+            for outcome in mine
+        ),
     ]
 
 

@@ -1,16 +1,16 @@
 """What a person may ask and say of an answer: what the model was told, and whether it was right."""
 
-from typing import Annotated, Any
+from typing import Annotated
 
 from fastapi import APIRouter, Body, HTTPException, Query, Request
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 from starlette.concurrency import run_in_threadpool
 
 from insula.agent.requests import RequestPart
 from insula.calibration import load_shipped
 from insula.memory.storage.store import NAME_CHARS
 from insula.night import outcomes
-from insula.server.api.numbers import Id
+from insula.server.api.schema import ApiModel, Id, RequestBody
 from insula.server.problems import document_problems
 from insula.server.users import CurrentUser, service_of
 
@@ -18,10 +18,9 @@ router = APIRouter(prefix="/agent/answers", tags=["answers"])
 
 Session = Annotated[str, Query(max_length=NAME_CHARS, description="The conversation.", examples=["monday"])]
 Number = Annotated[Id, Query(description="The turn within it.", examples=[1])]
-EXAMPLE: dict[str, Any] = {"parts": [{"source": "your message", "tokens": 5, "text": "Where do I live?"}], "tokens": 5}
 
 
-class RequestPiece(BaseModel):
+class RequestPiece(ApiModel):
     """A part of a request."""
 
     source: str
@@ -30,31 +29,23 @@ class RequestPiece(BaseModel):
     text: str
 
 
-class ExactRequest(BaseModel):
+class ExactRequest(ApiModel):
     """What the model was told, in the order in which it read it."""
-
-    model_config = ConfigDict(json_schema_extra={"example": EXAMPLE})
 
     parts: list[RequestPiece]
     tokens: int
 
 
-class AnswerJudgement(BaseModel):
+class AnswerJudgement(RequestBody):
     """A person's word on an answer."""
-
-    model_config = ConfigDict(
-        extra="forbid", json_schema_extra={"example": {"session": "monday", "turn": 1, "right": False}}
-    )
 
     session: str = Field(max_length=NAME_CHARS)
     turn: Id
     right: bool
 
 
-class JudgementOutcome(BaseModel):
+class JudgementOutcome(ApiModel):
     """What comes of it."""
-
-    model_config = ConfigDict(json_schema_extra={"example": {"said": outcomes.COUNTED}})
 
     said: str
 
@@ -64,7 +55,7 @@ async def get_request(request: Request, user: CurrentUser, session: Session, tur
     """The exact request of a turn, part by part, as long as it is kept."""
     if (request_parts := await find_request(request, user, session, turn)) is None:
         raise HTTPException(404, "The request of this turn is not kept any more.")
-    pieces = [RequestPiece.model_validate(part, from_attributes=True) for part in request_parts]
+    pieces = [RequestPiece.model_validate(part) for part in request_parts]
     return ExactRequest(parts=pieces, tokens=sum(piece.tokens for piece in pieces))
 
 

@@ -6,13 +6,14 @@ from typing import Annotated, cast
 
 from fastapi import APIRouter, Body, Depends, HTTPException, Request, Response
 from fastapi.responses import FileResponse
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 from starlette.background import BackgroundTask
 
 from insula.memory.privacy import custody
 from insula.memory.privacy.custody import UserFiles
 from insula.memory.storage.store import NAME_CHARS
 from insula.server import tokens
+from insula.server.api.schema import ApiModel, RequestBody
 from insula.server.door.gate import same_site
 from insula.server.problems import document_problems
 from insula.server.service import Service
@@ -27,28 +28,22 @@ TALKS = "This user is being answered just now; wait for the answer, then erase."
 NOWHERE = "This server keeps its memory in no folder of its own, so there is nothing to write a copy to."
 
 
-class ErasureConfirmation(BaseModel):
+class ErasureConfirmation(RequestBody):
     """That an erasure is meant: the name of the user, written out."""
-
-    model_config = ConfigDict(extra="forbid", json_schema_extra={"example": {"name": "ana"}})
 
     name: str = Field(max_length=NAME_CHARS)
 
 
-class ErasedUser(BaseModel):
+class ErasedUser(ApiModel):
     """That nothing is kept any more."""
-
-    model_config = ConfigDict(json_schema_extra={"example": {"erased": True, "left": None}})
 
     erased: bool = True
     left: str | None = None
     """What is left to do, if anything."""
 
 
-class KeptBackup(BaseModel):
+class KeptBackup(ApiModel):
     """That a copy is kept, and how many there are."""
-
-    model_config = ConfigDict(json_schema_extra={"example": {"copies": 1}})
 
     copies: int
 

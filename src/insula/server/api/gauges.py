@@ -4,11 +4,11 @@ from typing import Annotated, Any
 
 from fastapi import APIRouter, Depends, HTTPException, Query, Request, Response
 from prometheus_client import CONTENT_TYPE_LATEST, Counter, generate_latest
-from pydantic import BaseModel, ConfigDict
 
 from insula.errors import StoreFull
 from insula.memory.storage import views
 from insula.metacognition import Metacognition
+from insula.server.api.schema import ApiModel
 from insula.server.problems import document_problems
 from insula.server.users import find_caller, service_of
 from insula.session.adaptation import Adaptation
@@ -20,35 +20,8 @@ mine = [Depends(find_caller)]
 """What tells of the service asks for a token, too, once anybody has one; that the process is up, everybody may know."""
 
 
-class Status(BaseModel):
+class Status(ApiModel):
     """The last snapshot, and on request those before and what was adapted."""
-
-    model_config = ConfigDict(
-        json_schema_extra={
-            "example": {
-                "available": True,
-                "snapshot": {
-                    "version": 1,
-                    "ts": 1767614400.0,
-                    "turn_counter": 11,
-                    "performance": {"latency_p95_ms": 910.5, "degraded": False},
-                    "stm_utilization": 0.125,
-                    "stm_capacity": 32,
-                    "last_user_turn_status": "stored",
-                },
-                "history": [],
-                "adaptations": [
-                    {
-                        "at": 1767614400.0,
-                        "lever": "snapshot_interval",
-                        "reason": "stable",
-                        "before": 5,
-                        "after": 6,
-                    }
-                ],
-            }
-        }
-    )
 
     available: bool
     """Whether there has been a snapshot."""
@@ -80,7 +53,7 @@ async def get_status(
     return Status(**values)
 
 
-class SnapshotRhythm(BaseModel):
+class SnapshotRhythm(ApiModel):
     """When snapshots are taken."""
 
     interval: int
@@ -88,29 +61,15 @@ class SnapshotRhythm(BaseModel):
     next_due_turn: int
 
 
-class StageMilliseconds(BaseModel):
+class StageMilliseconds(ApiModel):
     """How long a stage of a turn takes, in milliseconds."""
 
     p50: float
     p95: float
 
 
-class ServiceSpeed(BaseModel):
+class ServiceSpeed(ApiModel):
     """How fast turns are, and what was counted; a figure that does not exist yet is left out."""
-
-    model_config = ConfigDict(
-        json_schema_extra={
-            "example": {
-                "latency_p95_ms": 910.5,
-                "degraded": False,
-                "slowdown": 1.1,
-                "turns": 42,
-                "stages": {"recall": {"p50": 8.1, "p95": 14.9}, "model": {"p50": 640.0, "p95": 902.3}},
-                "counters": {"metacog_snapshots_total": 6},
-                "metacog": {"interval": 9, "next_due_turn": 45},
-            }
-        }
-    )
 
     latency_p95_ms: float | None = None
     degraded: bool
@@ -171,10 +130,8 @@ async def get_metrics(request: Request) -> Response:
     return Response(generate_latest(registry), headers={"Content-Type": CONTENT_TYPE_LATEST})
 
 
-class Health(BaseModel):
+class Health(ApiModel):
     """That it is so."""
-
-    model_config = ConfigDict(json_schema_extra={"example": {"status": "ok"}})
 
     status: str = "ok"
 

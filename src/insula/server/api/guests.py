@@ -8,15 +8,15 @@ import json
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Body, HTTPException, Request
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 
 from insula import senses
 from insula.agent.chat import MESSAGE_CHARS
 from insula.errors import InputError
 from insula.memory.storage.store import NAME_CHARS
-from insula.metacognition import TurnResult
 from insula.metacognition.suspended import read_suspended
-from insula.server.api.talk import EXAMPLE, ConfidenceEstimate, MonitorJudgement, TurnSignal, TurnVerdict
+from insula.server.api.schema import ApiModel, RequestBody
+from insula.server.api.talk import ConfidenceEstimate, MonitorJudgement, TurnSignal, TurnVerdict
 from insula.server.problems import document_problems
 from insula.server.users import Caller, service_of, settle_user
 from insula.session.saved import Advisory
@@ -29,30 +29,8 @@ Kept = Annotated[str, Field(min_length=2, max_length=400_000)]
 """What an answer gave as `state`."""
 
 
-OPENED: dict[str, Any] = {
-    "turn": 2,
-    "state": "{…}",
-    "instructions_stable": "",
-    "instructions_now": "From earlier conversations with the user, newest first:\n- I live in Lisbon. (5 January 2026)",
-    "confidence": EXAMPLE["confidence"],
-    "troubles": [],
-}
-FINISHED: dict[str, Any] = {
-    "response": "You live in Lisbon.",
-    **{name: EXAMPLE[name] for name in ("hedged", "assessment", "verdict", "signals", "troubles")},
-    "sources": ["I live in Lisbon."],
-    "saved": [],
-    "advisories": [],
-}
-
-
-class BegunMessage(BaseModel):
+class BegunMessage(RequestBody):
     """What a user says to an agent that runs elsewhere."""
-
-    model_config = ConfigDict(
-        extra="forbid",
-        json_schema_extra={"example": {"user": "ana", "session": "monday", "message": "Where do I live?"}},
-    )
 
     user: Name | None = None
     """With a token it may be left out: the token says it."""
@@ -63,10 +41,8 @@ class BegunMessage(BaseModel):
     """What you say of the message, to find it by."""
 
 
-class OpenedTurn(BaseModel):
+class OpenedTurn(ApiModel):
     """What to put before the model, and what to give back with its answer."""
-
-    model_config = ConfigDict(json_schema_extra={"example": OPENED})
 
     turn: int
     """Its number within the session; 0 where it could not be kept, and `troubles` says why."""
@@ -80,10 +56,8 @@ class OpenedTurn(BaseModel):
     troubles: list[str]
 
 
-class TokenUse(BaseModel):
+class TokenUse(RequestBody):
     """What the response cost."""
-
-    model_config = ConfigDict(extra="forbid")
 
     input: Annotated[int, Field(ge=0, le=10**9)] = 0
     output: Annotated[int, Field(ge=0, le=10**9)] = 0
@@ -93,10 +67,8 @@ class TokenUse(BaseModel):
     """Where the response was streamed, by a model that does not think unseen before."""
 
 
-class TurnAnswer(BaseModel):
+class TurnAnswer(RequestBody):
     """The answer to a turn that was begun."""
-
-    model_config = ConfigDict(extra="forbid", json_schema_extra={"example": {"state": "…", "response": "In Lisbon."}})
 
     user: Name | None = None
     state: Kept
@@ -104,10 +76,8 @@ class TurnAnswer(BaseModel):
     usage: TokenUse = TokenUse()
 
 
-class FinishedTurn(BaseModel):
+class FinishedTurn(ApiModel):
     """What became of the answer."""
-
-    model_config = ConfigDict(json_schema_extra={"example": FINISHED})
 
     response: str
     """The text for the user: hedged where it should be, else as it was given."""
@@ -125,12 +95,8 @@ class FinishedTurn(BaseModel):
     """A turn that was finished before is said here, and nothing is written a second time."""
 
 
-class ReportedAction(BaseModel):
+class ReportedAction(RequestBody):
     """A tool call of an agent that runs elsewhere."""
-
-    model_config = ConfigDict(
-        extra="forbid", json_schema_extra={"example": {"tool": "query", "input": {"sql": "…"}, "output": "Error: …"}}
-    )
 
     state: Kept | None = None
     """What the answer to the call before gave; none for the first."""
@@ -145,7 +111,7 @@ class ReportedAction(BaseModel):
     at: Annotated[float, Field(ge=0, le=10**11)] = 0.0
 
 
-class SenseNote(BaseModel):
+class SenseNote(ApiModel):
     """One thing to tell the model."""
 
     text: str
@@ -154,10 +120,8 @@ class SenseNote(BaseModel):
     impasse: bool
 
 
-class FeltAction(BaseModel):
+class FeltAction(ApiModel):
     """What the senses feel after the call."""
-
-    model_config = ConfigDict(json_schema_extra={"example": {"state": "{…}", "note": None}})
 
     state: str
     note: SenseNote | None
@@ -170,13 +134,12 @@ async def begin_turn(request: Request, said: Annotated[BegunMessage, Body()], ca
     turn = service.chat.metacognition.turn(user, said.session, said.message, model=said.model, metadata=said.metadata)
     turn.leave_out_identity()
     await turn.open_turn()
-    sure = turn.confidence
     return OpenedTurn(
         turn=turn.number,
         state=turn.to_json(),
         instructions_stable=turn.instructions_stable,
         instructions_now=turn.instructions_now,
-        confidence=ConfidenceEstimate(level=sure.level, score=sure.score, reasons=list(sure.reasons)),
+        confidence=ConfidenceEstimate.model_validate(turn.confidence),
         troubles=[service.hide_machine(trouble) for trouble in turn.troubles],
     )
 
@@ -199,7 +162,17 @@ async def finish_turn(request: Request, answered: Annotated[TurnAnswer, Body()],
         result = await service.chat.metacognition.finish(answered.state, answered.response, usage=usage)
     except InputError as error:
         raise HTTPException(422, str(error)) from error
-    return _show_finished(result, [service.hide_machine(trouble) for trouble in result.troubles])
+    return FinishedTurn(
+        response=result.response,
+        hedged=result.hedged,
+        assessment=MonitorJudgement.model_validate(result.assessment) if result.assessment else None,
+        verdict=TurnVerdict.model_validate(result.verdict) if result.verdict else None,
+        sources=[memory.content for memory in result.sources],
+        saved=list(result.saved),
+        signals=[TurnSignal.model_validate(signal) for signal in result.signals],
+        advisories=list(result.advisories),
+        troubles=[service.hide_machine(trouble) for trouble in result.troubles],
+    )
 
 
 @router.post("/actions", responses=document_problems(401, 413, 422))
@@ -214,20 +187,4 @@ async def feel_action(acted: Annotated[ReportedAction, Body()], caller: Caller) 
         state, note = senses.feel(before, done)
     except (TypeError, KeyError, ValueError, AttributeError) as error:
         raise HTTPException(422, "The state is none of ours; give back what the answer before gave.") from error
-    told = SenseNote.model_validate(note._asdict()) if note else None
-    return FeltAction(state=json.dumps(senses.dump(state)), note=told)
-
-
-def _show_finished(result: TurnResult, troubles: list[str]) -> FinishedTurn:
-    judged, told = result.assessment, result.verdict
-    return FinishedTurn(
-        response=result.response,
-        hedged=result.hedged,
-        assessment=MonitorJudgement.model_validate(judged, from_attributes=True) if judged else None,
-        verdict=TurnVerdict(kind=told.kind, text=told.text, tone=told.tone) if told else None,
-        sources=[memory.content for memory in result.sources],
-        saved=list(result.saved),
-        signals=[TurnSignal(kind=signal.kind, reason=signal.reason) for signal in result.signals],
-        advisories=list(result.advisories),
-        troubles=troubles,
-    )
+    return FeltAction(state=json.dumps(senses.dump(state)), note=SenseNote.model_validate(note) if note else None)

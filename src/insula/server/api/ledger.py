@@ -13,7 +13,7 @@ from insula.errors import StoreError
 from insula.memory.storage import views
 from insula.memory.storage.rows import LedgerEntry
 from insula.memory.storage.store import Store
-from insula.server.api.numbers import Id
+from insula.server.api.schema import Id
 from insula.server.door.gate import same_site
 from insula.server.live import ListenerRoom, LiveLedger
 from insula.server.problems import document_problems

@@ -1,75 +1,59 @@
-"""A person's word on what was learned: why it was, and accept, mute, pin, edit, forget, undo, erase."""
+"""A person's word on what was learned: why it was, and accept, mute, pin, edit, forget, undo, erase (P4, R9)."""
 
-from typing import Annotated, Any
+from typing import Annotated
 
 from fastapi import APIRouter, Body, Depends, Path, Request
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 
 from insula.memory.storage.ledger import Do
 from insula.night import curation
 from insula.operations.guidance import guidance_record
-from insula.server.api.numbers import Moment
+from insula.server.api.schema import ApiModel, Moment, RequestBody
 from insula.server.problems import document_problems
 from insula.server.users import CurrentUser, service_of, turn_into_conflicts
 
 WORDS = 1_000
 """Characters of new words that are read; a lesson has fewer, and that is said."""
-EXAMPLE: dict[str, Any] = {
-    "id": "w3f1c0a9b2e",
-    "advice": "From now on use Celsius.",
-    "state": "your wish",
-    "trigger": [],
-    "section": "",
-    "author": "derived",
-    "created_at": "2026-01-06T03:00:00Z",
-}
-PAST: dict[str, Any] = {"at": "2026-01-06T03:00:00Z", "by": "user", "why": "said"}
-SOURCE: dict[str, Any] = {
-    "memory": 5,
-    "session": "monday",
-    "content": "From now on use Celsius.",
-    "at": "2026-01-06T03:00:00Z",
-}
-REASONS: dict[str, Any] = EXAMPLE | {"told": None, "sources": [SOURCE], "history": [PAST]}
 
-
-router = APIRouter(prefix="/agent/lessons", tags=["rules"], dependencies=[Depends(turn_into_conflicts)])
+router = APIRouter(prefix="/agent/lessons", tags=["lessons"], dependencies=[Depends(turn_into_conflicts)])
 Name = Annotated[str, Path(min_length=1, max_length=40, description="The id of a lesson, or its beginning.")]
 
 
-class LearnedLesson(BaseModel):
+class LearnedLesson(ApiModel):
     """A lesson or a preference."""
-
-    model_config = ConfigDict(json_schema_extra={"example": EXAMPLE})
 
     id: str
     """The same in SOUL.md, in commands and in what a turn reports."""
+    kind: str
+    """`preference` or `lesson`."""
     advice: str
     state: str
     trigger: list[str]
+    """Terms of a message that bring it up; empty where it holds always."""
     section: str
+    """Of SOUL.md; empty for a lesson."""
     author: str
+    """`derived` or `person`."""
     created_at: Moment
 
 
-class LearnedLessons(BaseModel):
+class LearnedLessons(ApiModel):
     """All of them, what was retired included."""
-
-    model_config = ConfigDict(json_schema_extra={"example": {"lessons": [EXAMPLE]}})
 
     lessons: list[LearnedLesson]
 
 
-class SourceLine(BaseModel):
+class SourceLine(ApiModel):
     """A message that it was learned from."""
 
     memory: int
+    """By which it is erased."""
     session: str
     content: str
     at: Moment
 
 
-class LessonEvent(BaseModel):
+class LessonEvent(ApiModel):
     """What became of it once."""
 
     at: Moment
@@ -78,25 +62,63 @@ class LessonEvent(BaseModel):
     why: str
 
 
-class LessonReasons(LearnedLesson):
-    """A lesson with its reasons."""
+class LessonCounts(ApiModel):
+    """What sessions say of it; each that had the opportunity counts once."""
 
-    model_config = ConfigDict(json_schema_extra={"example": REASONS})
+    sessions: Annotated[int, Field(validation_alias="records")]
+    detections: int
+    """It was not told, and the mistake happened."""
+    suppressions: int
+    """It was told, and the mistake did not happen."""
+    breaches: int
+    """It was told, and the mistake happened all the same."""
+    absences: int
+    """It was not told, and the mistake did not happen."""
+    shown: Annotated[int, Field(validation_alias="shown_count")]
+    withheld: int
+    """By lot, so that there is something to compare with."""
+    withheld_failed: int
+
+
+class LessonEffect(ApiModel):
+    """How much less often the mistake happens where it is told: the rate withheld less the rate shown."""
+
+    estimate: float
+    low: float
+    """Of the interval that holds it with 95 % certainty."""
+    high: float
+
+
+class LessonReasons(LearnedLesson):
+    """A lesson with its reasons, and what it was worth."""
 
     told: Moment | None
     """When it was last told."""
     sources: list[SourceLine]
     history: list[LessonEvent]
+    evidence: LessonCounts
+    confidence: float
+    """That it is needed and kept."""
+    verdict: str
+    """`works`, `hurts`, `no effect worth while` or `not enough evidence`, which is usual."""
+    effect: LessonEffect | None
+    """Null for too few sessions."""
 
 
-class LessonDecision(BaseModel):
+class LessonDecision(RequestBody):
     """What is to be done with it."""
-
-    model_config = ConfigDict(extra="forbid", json_schema_extra={"example": {"do": "mute"}})
 
     do: Do
     text: Annotated[str, Field(max_length=WORDS)] = ""
     """The new words, to edit it."""
+
+
+class ErasedLesson(ApiModel):
+    """That a lesson is gone for good."""
+
+    erased: str
+    left: str | None
+    """Why SOUL.md was left alone, if it was."""
 
 
 _FINDS = document_problems(401, 403, 409, 422, 503)
@@ -116,7 +138,7 @@ async def list_lessons(request: Request, user: CurrentUser) -> LearnedLessons:
 
 @router.get("/{name}", responses=_FINDS)
 async def get_lesson(request: Request, user: CurrentUser, name: Name) -> LessonReasons:
-    """One of them, with the messages that it was learned from and what became of it."""
+    """One of them, with the messages that it was learned from, what became of it, its evidence and its effect."""
     return await _read_reasons(request, user, name)
 
 
@@ -130,16 +152,6 @@ async def decide_lesson(
     return await _read_reasons(request, user, name)
 
 
-class ErasedLesson(BaseModel):
-    """That a lesson is gone for good."""
-
-    model_config = ConfigDict(json_schema_extra={"example": {"erased": "w3f1c0a9b2e", "left": None}})
-
-    erased: str
-    left: str | None
-    """Why SOUL.md was left alone, if it was."""
-
-
 @router.delete("/{name}", responses=_FINDS)
 async def erase_lesson(request: Request, user: CurrentUser, name: Name) -> ErasedLesson:
     """Erase it for good; the messages that it was learned from stay, and are erased as memories are."""
@@ -149,9 +161,20 @@ async def erase_lesson(request: Request, user: CurrentUser, name: Name) -> Erase
 
 
 async def _read_reasons(request: Request, user: str, name: str) -> LessonReasons:
-    piece = await curation.explain_piece(service_of(request).chat.metacognition.store, user, name)
-    history = [
-        {"at": revised.at, "by": revised.author, "why": str(revised.evidence.get("why", ""))} for revised in piece.past
-    ]
-    reasons = {"told": piece.told, "sources": piece.origins, "history": history}
-    return LessonReasons.model_validate(guidance_record(piece.piece.kept, piece.state) | reasons, from_attributes=True)
+    store = service_of(request).chat.metacognition.store
+    explained = await curation.explain_piece(store, user, name)
+    kept = explained.piece.kept
+    life = kept.assess(store.now())
+    return LessonReasons(
+        **guidance_record(kept, explained.state),
+        told=explained.told,
+        sources=[SourceLine.model_validate(origin) for origin in explained.origins],
+        history=[
+            LessonEvent(at=revised.at, by=revised.author, why=str(revised.evidence.get("why", "")))
+            for revised in explained.past
+        ],
+        evidence=LessonCounts.model_validate(life.tally),
+        confidence=round(life.confidence, 4),
+        verdict=life.verdict,
+        effect=LessonEffect.model_validate(life.effect) if life.effect else None,
+    )

@@ -3,10 +3,10 @@
 import json
 from collections.abc import Mapping
 from datetime import datetime
-from typing import Annotated, Any, Literal, cast
+from typing import Annotated, Literal, cast
 
 from fastapi import APIRouter, Body, HTTPException, Path, Query, Request
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 
 from insula.agent.chat import MESSAGE_CHARS
 from insula.errors import InputError, NotFound
@@ -17,7 +17,7 @@ from insula.memory.storage.store import NAME_CHARS
 from insula.metacognition.observing import ADDED, amend_fact
 from insula.metacognition.searching import SearchHit
 from insula.operations.memories import delete_memory, forget_memories
-from insula.server.api.numbers import PAGE, Before, Id, Limit
+from insula.server.api.schema import PAGE, ApiModel, Before, Id, Limit, RequestBody
 from insula.server.problems import document_problems
 from insula.server.users import CurrentUser, service_of
 from insula.types import Bearing, Level, Memory, MemoryKind
@@ -31,33 +31,12 @@ MESSAGES = 200
 
 Name = Annotated[str, Field(min_length=1, max_length=NAME_CHARS)]
 
-EXAMPLE: dict[str, Any] = {
-    "id": 1,
-    "content": "I live in Lisbon.",
-    "provenance": "user",
-    "speaker": "user",
-    "kind": "semantic",
-    "session": "monday",
-    "said_at": "2026-01-05T12:00:00Z",
-    "stands": "long-term",
-    "mode": "",
-    "uses": 3,
-    "importance": 0.7,
-    "withheld": [],
-    "metadata": {},
-}
-
-HISTORY: dict[str, Any] = EXAMPLE | {
-    "history": [{"author": "night", "why": "merged into 7: the same", "at": "2026-01-06T03:00:00Z"}]
-}
 
 Number = Annotated[Id, Path(description="The id of a memory.", examples=[1])]
 
 
-class ShownMemory(BaseModel):
+class ShownMemory(ApiModel):
     """A memory, with where it is from and how it stands."""
-
-    model_config = ConfigDict(json_schema_extra={"example": EXAMPLE})
 
     id: int
     content: str
@@ -79,17 +58,15 @@ class ShownMemory(BaseModel):
     """What the host said of it."""
 
 
-class MemoriesPage(BaseModel):
+class MemoriesPage(ApiModel):
     """A page of them, newest first."""
-
-    model_config = ConfigDict(json_schema_extra={"example": {"memories": [EXAMPLE], "next": None}})
 
     memories: list[ShownMemory]
     next: int | None
     """What to give as `before` for the next page; null on the last."""
 
 
-class MemoryChange(BaseModel):
+class MemoryChange(ApiModel):
     """What became of a memory."""
 
     author: str
@@ -100,15 +77,11 @@ class MemoryChange(BaseModel):
 class RememberedDetail(ShownMemory):
     """A memory with its history."""
 
-    model_config = ConfigDict(json_schema_extra={"example": HISTORY})
-
     history: list[MemoryChange]
 
 
-class ErasedMemory(BaseModel):
+class ErasedMemory(ApiModel):
     """That a memory is gone for good."""
-
-    model_config = ConfigDict(json_schema_extra={"example": {"erased": 1, "left": None, "others": []}})
 
     erased: int
     left: str | None
@@ -117,20 +90,16 @@ class ErasedMemory(BaseModel):
     """Ids of memories in which the user said the same words elsewhere: they stand."""
 
 
-class Amendment(BaseModel):
+class Amendment(RequestBody):
     """What is to be done with a memory."""
-
-    model_config = ConfigDict(extra="forbid", json_schema_extra={"example": {"do": "mute"}})
 
     do: Do
     text: Annotated[str, Field(max_length=WORDS)] = ""
     """The new words, to correct it."""
 
 
-class AddedMessage(BaseModel):
+class AddedMessage(RequestBody):
     """A message that was said elsewhere."""
-
-    model_config = ConfigDict(extra="forbid")
 
     role: Literal["user", "assistant", "tool"] = "user"
     content: Annotated[str, Field(min_length=1, max_length=MESSAGE_CHARS)]
@@ -142,13 +111,8 @@ class AddedMessage(BaseModel):
     """What has the id of a message that was added to this session before is not added again."""
 
 
-class Addition(BaseModel):
+class Addition(RequestBody):
     """What is to be remembered."""
-
-    model_config = ConfigDict(
-        extra="forbid",
-        json_schema_extra={"example": {"messages": [{"role": "user", "content": "I live in Lisbon.", "id": "m-1"}]}},
-    )
 
     messages: Annotated[list[AddedMessage], Field(min_length=1, max_length=MESSAGES)]
     session: Name = ADDED
@@ -156,18 +120,14 @@ class Addition(BaseModel):
     """What you say of them, to find them by."""
 
 
-class AddedMemories(BaseModel):
+class AddedMemories(ApiModel):
     """The ids of the new memories; of what was added before there is none."""
-
-    model_config = ConfigDict(json_schema_extra={"example": {"ids": [1]}})
 
     ids: list[int]
 
 
-class MemoryFilter(BaseModel):
+class MemoryFilter(RequestBody):
     """Which memories are wanted; what is left out wants any."""
-
-    model_config = ConfigDict(extra="forbid", json_schema_extra={"example": {"session": "monday"}})
 
     session: Name | None = None
     kind: MemoryKind | None = None
@@ -180,14 +140,12 @@ class MemoryFilter(BaseModel):
 class MemoryQuery(MemoryFilter):
     """What is looked for."""
 
-    model_config = ConfigDict(extra="forbid", json_schema_extra={"example": {"query": "Where do I live?", "limit": 5}})
-
     query: Annotated[str, Field(min_length=1, max_length=WORDS)]
     """A question, or words."""
     limit: Annotated[int, Field(ge=1, le=200)] = 10
 
 
-class MemoryHit(BaseModel):
+class MemoryHit(ApiModel):
     """A memory that a search brought."""
 
     memory: ShownMemory
@@ -196,20 +154,8 @@ class MemoryHit(BaseModel):
     """It `answers`, did once (`history`), `bears` on it, or is an `other` matter."""
 
 
-class FoundMemories(BaseModel):
+class FoundMemories(ApiModel):
     """What a search brought, and how sure it is that memory holds what was asked."""
-
-    model_config = ConfigDict(
-        json_schema_extra={
-            "example": {
-                "level": "high",
-                "score": 0.9,
-                "answered": True,
-                "hits": [{"memory": EXAMPLE, "score": 0.8, "bearing": "answers"}],
-                "nearest": [],
-            }
-        }
-    )
 
     level: Level
     score: float
@@ -219,10 +165,8 @@ class FoundMemories(BaseModel):
     """Where there are no hits, the lines that come nearest; they answer nothing."""
 
 
-class ForgottenMemories(BaseModel):
+class ForgottenMemories(ApiModel):
     """Which memories are gone for good."""
-
-    model_config = ConfigDict(json_schema_extra={"example": {"erased": [1, 2], "left": None}})
 
     erased: list[int]
     left: str | None

@@ -1,42 +1,29 @@
-"""A user's nights over HTTP: what they brought, and one now (R1, R6)."""
+"""Nights over HTTP: what a user's brought, and one now (R1, R6); how those of all go, without a word of anybody's."""
 
 import asyncio
 from collections.abc import Mapping
 from typing import Annotated, Any, cast
 
-from fastapi import APIRouter, Query, Request
-from pydantic import BaseModel, ConfigDict
+from fastapi import APIRouter, Depends, Query, Request
+from pydantic import AfterValidator, BeforeValidator
 
-from insula.memory.storage import views
+from insula.memory.storage import spending, views
 from insula.memory.storage.rows import StoredPhaseReport
+from insula.memory.storage.spending import NightsProgress
 from insula.night.cycle import END
-from insula.server.api.numbers import Before, Limit, Moment
+from insula.server.api.schema import ApiModel, Before, Limit, Moment
 from insula.server.problems import document_problems
 from insula.server.timer import run_user_night
 from insula.server.turns import RunningTurns
-from insula.server.users import CurrentUser, service_of
+from insula.server.users import CurrentUser, check_operator, service_of
 
 router = APIRouter(prefix="/agent", tags=["night"])
 
 NIGHTS = 14
 """Nights on a page, where the request does not say: two weeks."""
-_DONE: dict[str, Any] = {
-    "name": "consolidation",
-    "state": "done",
-    "found": {"merged": [], "forgotten": [], "looked_at": 12},
-    "why": "",
-}
 
 
-_NIGHT: dict[str, Any] = {
-    "night": "2026-01-06",
-    "ended": True,
-    "last_at": "2026-01-06T03:00:04Z",
-    "phases": [_DONE],
-}
-
-
-class NightPhase(BaseModel):
+class NightPhase(ApiModel):
     """How one phase of a night went."""
 
     name: str
@@ -46,10 +33,8 @@ class NightPhase(BaseModel):
     why: str = ""
 
 
-class ShownNight(BaseModel):
+class ShownNight(ApiModel):
     """One night."""
-
-    model_config = ConfigDict(json_schema_extra={"example": _NIGHT})
 
     night: str
     ended: bool
@@ -58,22 +43,16 @@ class ShownNight(BaseModel):
     phases: list[NightPhase]
 
 
-class NightsPage(BaseModel):
+class NightsPage(ApiModel):
     """A page of them, latest first."""
-
-    model_config = ConfigDict(json_schema_extra={"example": {"nights": [_NIGHT], "next": None}})
 
     nights: list[ShownNight]
     next: int | None
     """What to give as `before` for the next page; null on the last."""
 
 
-class NightReport(BaseModel):
+class NightReport(ApiModel):
     """How the night went that was asked for."""
-
-    model_config = ConfigDict(
-        json_schema_extra={"example": {"night": "2026-01-06", "skipped": "", "gated": False, "phases": [_DONE]}}
-    )
 
     night: str
     skipped: str
@@ -106,7 +85,7 @@ async def run_sleep(
     """Run a user's night now; it goes on though the client goes away."""
     turns = cast(RunningTurns, request.app.state.turns)
     report = await asyncio.shield(turns.start_work(run_user_night(service_of(request), user, force=force)))
-    phases = [NightPhase.model_validate(done, from_attributes=True) for done in report.phases]
+    phases = [NightPhase.model_validate(done) for done in report.phases]
     return NightReport(night=report.date, skipped=report.skipped, gated=report.gated, phases=phases)
 
 
@@ -117,3 +96,69 @@ def _show_night(done: list[StoredPhaseReport]) -> ShownNight:
         last_at=done[-1].at,
         phases=[NightPhase(name=stage.phase, state="done", found=stage.report) for stage in done if stage.phase != END],
     )
+
+
+class ModelAmount(ApiModel):
+    """Of what a model takes; null where nothing is capped."""
+
+    calls: float | None
+    tokens: float | None
+    cost: float | None
+
+
+class DateOfAll(ApiModel):
+    """The nights of one date."""
+
+    date: str
+    begun: int
+    done: int
+    under_way: int
+    stopped: int
+    """Whose process ended before them; they go on when the user's night is run again."""
+    failed: int
+    capped: int
+    """That were not begun, because all of the date had spent what they may."""
+    again: int
+    """That were tried more than once."""
+    a_minute: Annotated[float, AfterValidator(lambda rate: round(rate, 2))]
+    """Nights that ended in a minute: of late while some are under way, else from the first to the last."""
+    began: Annotated[Moment | None, BeforeValidator(lambda at: at or None)]
+    ended: Annotated[Moment | None, BeforeValidator(lambda at: at or None)]
+    spent: ModelAmount
+    cap: ModelAmount
+
+
+class FailedNight(ApiModel):
+    """A night that failed."""
+
+    user: str
+    night: str
+    why: str
+    """The steps that failed, each with the name of its error."""
+    tries: int
+    at: Moment
+
+
+class AllNights(ApiModel):
+    """How the nights of all users go."""
+
+    waiting: int
+    """Users of whom a night may find something new; counted up to ten thousand."""
+    workers: list[str] | None
+    """Those that live; null where the memory is a file, whose nights the server itself runs, or the command."""
+    dates: list[DateOfAll]
+    """The latest first."""
+    failures: list[FailedNight]
+    """The latest first."""
+
+
+@router.get(
+    "/sleep/all",
+    response_model=AllNights,
+    responses=document_problems(401, 403, 503),
+    dependencies=[Depends(check_operator)],
+)
+async def all_nights(request: Request) -> NightsProgress:
+    """How the nights of all users go: counts and amounts by date, what failed, and which workers live."""
+    store = service_of(request).chat.metacognition.store
+    return await store.read(spending.read_progress, store.now(), shared=store.is_shared)

@@ -4,11 +4,11 @@ from collections.abc import Mapping, Sequence
 from typing import Annotated, Any, cast
 
 from fastapi import APIRouter, HTTPException, Request
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 
 from insula.memory.storage import views
-from insula.memory.storage.rows import LedgerEntry, TalkLine
-from insula.server.api.numbers import PAGE, Before, Limit, Moment
+from insula.memory.storage.rows import LedgerEntry, TranscriptLine
+from insula.server.api.schema import PAGE, ApiModel, Before, Limit, Moment
 from insula.server.problems import document_problems, show_harmless
 from insula.server.users import CurrentUser, service_of
 from insula.types import TURN
@@ -20,7 +20,7 @@ MOST_CHARS = 2_000_000
 """Characters of a transcript that are told at once: ten of the longest messages; other turns come on the next page."""
 
 
-class ShownSession(BaseModel):
+class ShownSession(ApiModel):
     """One conversation."""
 
     id: int
@@ -30,25 +30,8 @@ class ShownSession(BaseModel):
     last_at: Moment
 
 
-class SessionsPage(BaseModel):
+class SessionsPage(ApiModel):
     """A page of them, those begun last first."""
-
-    model_config = ConfigDict(
-        json_schema_extra={
-            "example": {
-                "sessions": [
-                    {
-                        "id": 1,
-                        "session": "monday",
-                        "turns": 5,
-                        "started_at": "2026-01-05T12:00:00Z",
-                        "last_at": "2026-01-05T12:09:00Z",
-                    }
-                ],
-                "next": None,
-            }
-        }
-    )
 
     sessions: list[ShownSession]
     next: int | None
@@ -63,10 +46,10 @@ async def list_sessions(
     store = service_of(request).chat.metacognition.store
     rows = await store.read(views.list_sittings, user, before, limit + 1)
     more = rows[limit - 1].id if len(rows) > limit else None
-    return SessionsPage.model_validate({"sessions": rows[:limit], "next": more}, from_attributes=True)
+    return SessionsPage.model_validate({"sessions": rows[:limit], "next": more})
 
 
-class ShownLine(BaseModel):
+class ShownLine(ApiModel):
     """One line of a transcript."""
 
     provenance: str
@@ -76,7 +59,7 @@ class ShownLine(BaseModel):
     at: Moment
 
 
-class TurnSign(BaseModel):
+class TurnSign(ApiModel):
     """A signal of a turn."""
 
     id: int
@@ -84,7 +67,7 @@ class TurnSign(BaseModel):
     reason: str
 
 
-class TranscriptTurn(BaseModel):
+class TranscriptTurn(ApiModel):
     """One turn: what was said, and what was made of it."""
 
     turn: int
@@ -94,52 +77,18 @@ class TranscriptTurn(BaseModel):
     assessment: dict[str, Any] | None = None
     """Of the response, as `score`, `flags` and `parts`."""
     hedged: bool = False
-    recalled: list[dict[str, Any]] = []
+    recalled: Sequence[dict[str, Any]] = ()
     """What was recalled: each memory with its `id`, `score`, and whether it was `shown` to the model."""
     controls: dict[str, Any] | None = None
     """What the turn was allowed to use."""
-    lessons: list[dict[str, Any]] = []
+    lessons: Sequence[dict[str, Any]] = ()
     """Ids of the lessons that it brought up, each with its `arm`."""
-    signals: list[TurnSign] = []
+    signals: Sequence[TurnSign] = ()
     """All but `meta:turn`, which is told in the fields above."""
 
 
-class TranscriptPage(BaseModel):
+class TranscriptPage(ApiModel):
     """A stretch of a session, oldest first."""
-
-    model_config = ConfigDict(
-        json_schema_extra={
-            "example": {
-                "session": "monday",
-                "turns": [
-                    {
-                        "turn": 1,
-                        "lines": [
-                            {
-                                "provenance": "user",
-                                "speaker": "user",
-                                "content": "I live in Lisbon.",
-                                "at": "2026-01-05T12:00:00Z",
-                            },
-                            {
-                                "provenance": "assistant",
-                                "speaker": "assistant",
-                                "content": "Noted: you live in Lisbon.",
-                                "at": "2026-01-05T12:00:01Z",
-                            },
-                        ],
-                        "confidence": {"level": "low", "score": 0.08},
-                        "assessment": {"score": 1.0, "flags": []},
-                        "hedged": False,
-                        "recalled": [{"id": 1, "score": 0.71}],
-                        "lessons": [],
-                        "signals": [],
-                    }
-                ],
-                "next": None,
-            }
-        }
-    )
 
     session: str
     turns: list[TranscriptTurn]
@@ -167,18 +116,18 @@ async def get_transcript(
 _UNTOLD: Mapping[str, Any] = {}
 
 
-def _show_exchange(turn: int, said: Sequence[TalkLine], noticed: Sequence[LedgerEntry]) -> TranscriptTurn:
+def _show_exchange(turn: int, said: Sequence[TranscriptLine], noticed: Sequence[LedgerEntry]) -> TranscriptTurn:
     record = next((signal.data for signal in noticed if signal.kind == TURN), _UNTOLD)
     return TranscriptTurn(
         turn=turn,
-        lines=[ShownLine.model_validate(line, from_attributes=True) for line in said],
+        lines=[ShownLine.model_validate(line) for line in said],
         confidence=record.get("confidence"),
         assessment=record.get("assessment"),
         hedged=bool(record.get("hedged")),
         recalled=[recalled if is_object(recalled) else {"id": recalled} for recalled in record.get("recalled", [])],
         controls=record.get("controls"),
         lessons=record.get("lessons", []),
-        signals=[TurnSign.model_validate(signal, from_attributes=True) for signal in noticed if signal.kind != TURN],
+        signals=[TurnSign.model_validate(signal) for signal in noticed if signal.kind != TURN],
     )
 
 
@@ -189,7 +138,7 @@ def _by_turn(rows: Sequence[Any]) -> dict[int, list[Any]]:
     return by_turn
 
 
-def latest_lines(lines: Sequence[TalkLine]) -> Sequence[TalkLine]:
+def latest_lines(lines: Sequence[TranscriptLine]) -> Sequence[TranscriptLine]:
     """Of lines, oldest first, those of the last turns that there is room for; of the very last one all."""
     room = MOST_CHARS
     for line in reversed(lines):

@@ -4,36 +4,22 @@ from collections.abc import Mapping
 from typing import Annotated, Any, Literal
 
 from fastapi import APIRouter, Body, Depends, HTTPException, Path, Query, Request
-from pydantic import BaseModel, ConfigDict
 
 from insula.memory.storage import views
 from insula.memory.storage.rows import Revised
 from insula.night import guidelines
 from insula.night.guidelines import SUBJECT, SoulState
-from insula.server.api.numbers import Id, Moment
+from insula.server.api.schema import ApiModel, Id, Moment, RequestBody
 from insula.server.problems import document_problems
 from insula.server.users import CurrentUser, service_of, turn_into_conflicts
 
 router = APIRouter(prefix="/agent/soul", tags=["soul"], dependencies=[Depends(turn_into_conflicts)])
 
 Number = Annotated[Id, Path(description="The id of a revision.", examples=[3])]
-EXAMPLE: dict[str, Any] = {
-    "id": 3,
-    "author": "night",
-    "at": "2026-01-06T03:00:00Z",
-    "why": "",
-    "changes": [
-        {"kind": "add", "text": "Answer in Portuguese.", "before": "", "why": "2 sessions", "id": "g0a1b2c3d4e"}
-    ],
-}
-TEXT = "# SOUL\n\n## Interaction principles\n\n- Answer in Portuguese.\n"
-DIFF = "--- before\n+++ after\n@@ -2,0 +3 @@\n+- Answer in Portuguese."
 
 
-class SoulRevision(BaseModel):
+class SoulRevision(ApiModel):
     """A state of the document, and what led to it."""
-
-    model_config = ConfigDict(json_schema_extra={"example": EXAMPLE})
 
     id: int
     author: str
@@ -48,12 +34,10 @@ class SoulRevision(BaseModel):
 class WrittenRevision(SoulRevision):
     """A state of the document with its text."""
 
-    model_config = ConfigDict(json_schema_extra={"example": EXAMPLE | {"text": TEXT}})
-
     text: str
 
 
-class SoulProposal(BaseModel):
+class SoulProposal(ApiModel):
     """A change that waits for a person's word."""
 
     id: int
@@ -63,12 +47,8 @@ class SoulProposal(BaseModel):
     diff: str
 
 
-class SoulDocument(BaseModel):
+class SoulDocument(ApiModel):
     """The document as it stands."""
-
-    model_config = ConfigDict(
-        json_schema_extra={"example": {"text": TEXT, "revision": 3, "foreign": False, "waiting": None}}
-    )
 
     text: str
     """What the model is told of; empty while nothing is learned."""
@@ -78,18 +58,14 @@ class SoulDocument(BaseModel):
     waiting: SoulProposal | None
 
 
-class SoulRevisions(BaseModel):
+class SoulRevisions(ApiModel):
     """All states, newest first."""
-
-    model_config = ConfigDict(json_schema_extra={"example": {"revisions": [EXAMPLE]}})
 
     revisions: list[SoulRevision]
 
 
-class SoulDiff(BaseModel):
+class SoulDiff(ApiModel):
     """What changed between two states, as a unified diff; empty where nothing did."""
-
-    model_config = ConfigDict(json_schema_extra={"example": {"before": 2, "after": 3, "diff": DIFF}})
 
     before: int | None
     """Null for the empty document that there was in the beginning."""
@@ -97,19 +73,15 @@ class SoulDiff(BaseModel):
     diff: str
 
 
-class UndoTarget(BaseModel):
+class UndoTarget(RequestBody):
     """To which state to go back."""
-
-    model_config = ConfigDict(extra="forbid", json_schema_extra={"example": {"revision": 2}})
 
     revision: Id | None = None
     """By default to the one before."""
 
 
-class ProposalDecision(BaseModel):
+class ProposalDecision(RequestBody):
     """A person's word on the change that waits."""
-
-    model_config = ConfigDict(extra="forbid", json_schema_extra={"example": {"decision": "accept"}})
 
     decision: Literal["accept", "reject"]
 

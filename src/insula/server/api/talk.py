@@ -8,21 +8,22 @@ from typing import Annotated, Any, cast
 
 from fastapi import APIRouter, Body, HTTPException, Request, Response
 from fastapi.sse import KEEPALIVE_COMMENT, EventSourceResponse, format_sse_event
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field
+from pydantic import AfterValidator, Field, FiniteFloat
 
 from insula.agent.chat import MESSAGE_CHARS, Reply
 from insula.errors import InsulaError
 from insula.memory.storage.store import NAME_CHARS
+from insula.server.api.schema import ApiModel, Id, RequestBody
 from insula.server.problems import Problem, document_problems
 from insula.server.service import Service
 from insula.server.turns import WAITING, ResponsePieces, RunningTurns
 from insula.server.users import Caller, service_of, settle_user
 from insula.session.adaptation import Stage
 from insula.session.saved import Advisory
-from insula.session.snapshot import Snapshot
+from insula.session.snapshot import Share, Snapshot
 from insula.text.analysis import clean_text
 from insula.turn.verdict import Kind, Tone
-from insula.types import Flag, Level, Outcome
+from insula.types import Flag, Level, Outcome, Parts
 
 log = logging.getLogger(__name__)
 router = APIRouter(prefix="/agent", tags=["chat"])
@@ -40,13 +41,8 @@ def _not_empty(message: str) -> str:
     return message
 
 
-class ChatMessage(BaseModel):
+class ChatMessage(RequestBody):
     """What a user says. Only text is taken, and never a history: that is the server's own."""
-
-    model_config = ConfigDict(
-        extra="forbid",
-        json_schema_extra={"example": {"user": "ana", "session": "monday", "message": "Where do I live?"}},
-    )
 
     user: Annotated[str, Field(min_length=1, max_length=NAME_CHARS)] | None = None
     """With a token it may be left out: the token says it."""
@@ -54,49 +50,37 @@ class ChatMessage(BaseModel):
     message: Annotated[str, Field(min_length=1, max_length=MESSAGE_CHARS), AfterValidator(_not_empty)]
 
 
-class ConfidenceEstimate(BaseModel):
+class ConfidenceEstimate(ApiModel):
     """How likely memory held what the message needed."""
 
     level: Level
-    score: float
-    reasons: list[str]
+    score: Share
+    reasons: tuple[str, ...] = ()
 
 
-class PartScores(BaseModel):
-    """What the self-monitor looked at."""
-
-    responsiveness: float
-    completeness: float
-    consistency: float
-    length_ok: bool
-    repetition: bool
-    likelihood: float | None = None
-    """How sure the model was of its words, where it tells."""
-
-
-class ShownFault(BaseModel):
+class ShownFault(ApiModel):
     """A fault with what shows it."""
 
     flag: Flag
     about: str
 
 
-class MonitorJudgement(BaseModel):
+class MonitorJudgement(ApiModel):
     """What the self-monitor thinks of the response."""
 
-    score: float
+    score: Share
     flags: list[Flag]
     passed: bool
-    parts: PartScores
+    parts: Parts
     unanswered: list[str]
     """Questions of the message that no part of the response matches."""
     outcome: Outcome = "passed"
     """`unclear`: what could not be told, which is neither hedged nor learned from."""
-    faults: list[ShownFault] = []
+    faults: tuple[ShownFault, ...] = ()
     """The flags that something shows, each with what does: a line of memory, a demand of the message."""
 
 
-class TurnVerdict(BaseModel):
+class TurnVerdict(ApiModel):
     """What the turn came to, for a person."""
 
     kind: Kind
@@ -105,50 +89,50 @@ class TurnVerdict(BaseModel):
     """How it is meant: `good` where the answer says what was told, `doubt` where it says otherwise, else `sure`."""
 
 
-class TurnSignal(BaseModel):
+class TurnSignal(ApiModel):
     """A signal of this turn."""
 
     kind: str
     reason: str
 
 
-class RecalledMemory(BaseModel):
+class RecalledMemory(ApiModel):
     """A memory that was recalled."""
 
-    id: int
-    score: float
+    id: Id
+    score: Share
     shown: bool
     """Whether it stood before the model; else it came up, and does not bear on the message."""
 
 
-class LessonTold(BaseModel):
+class LessonTold(ApiModel):
     """A lesson that the message brought up."""
 
-    id: int
+    id: Id
     arm: str
     """`shown` to the model, or `withheld` by lot."""
 
 
-class Tokens(BaseModel):
+class Tokens(ApiModel):
     """What the response cost."""
 
     input: int
     output: int
 
 
-class Milliseconds(BaseModel):
+class Milliseconds(ApiModel):
     """What the turn took."""
 
-    model: float
-    added: float
-    """By metacognition."""
+    model: FiniteFloat
+    added: FiniteFloat | None = None
+    """By metacognition; the ledger keeps no count of it."""
 
 
-class TurnLimits(BaseModel):
+class TurnLimits(ApiModel):
     """What the turn was allowed to use."""
 
     max_context_items: int
-    consolidation_threshold: float
+    consolidation_threshold: FiniteFloat
     stm_capacity: int
     retry: int = 0
     """How often the model may be asked once more in a turn."""
@@ -158,63 +142,10 @@ class TurnLimits(BaseModel):
     """Stages that it went without, under severe load."""
 
 
-EXAMPLE: dict[str, Any] = {
-    "turn": 5,
-    "session": "monday",
-    "message": "Where do I live?",
-    "response": "You live in Lisbon.",
-    "confidence": {"level": "high", "score": 0.86, "reasons": ["1 memory matches lisbon"]},
-    "assessment": {
-        "score": 1.0,
-        "flags": [],
-        "passed": True,
-        "parts": {
-            "responsiveness": 1.0,
-            "completeness": 1.0,
-            "consistency": 1.0,
-            "length_ok": True,
-            "repetition": False,
-        },
-        "unanswered": [],
-        "outcome": "passed",
-        "faults": [],
-    },
-    "hedged": False,
-    "verdict": {"kind": "used", "text": "From what you told me on 5 January 2026: “I live in Lisbon.”", "tone": "good"},
-    "signals": [{"kind": "meta:turn", "reason": "the turn is over"}],
-    "recalled": [{"id": 1, "score": 0.71, "shown": True}],
-    "lessons": [],
-    "tokens": {"input": 212, "output": 6},
-    "ms": {"model": 840.2, "added": 7.9},
-    "controls": {
-        "max_context_items": 16,
-        "consolidation_threshold": 0.55,
-        "stm_capacity": 32,
-        "retry": 0,
-        "history_share": 1.0,
-        "skipped": [],
-    },
-    "error": None,
-    "troubles": [],
-    "metacog": {
-        "version": 1,
-        "ts": 1767614400.0,
-        "turn_counter": 5,
-        "performance": {"degraded": False},
-        "recent_consolidation_selectivity": 0.5,
-        "stm_utilization": 0.125,
-        "stm_capacity": 32,
-        "last_user_turn_status": "stored",
-    },
-}
-
-
-class ChatAnswer(BaseModel):
+class ChatAnswer(ApiModel):
     """One exchange, as it ended."""
 
-    model_config = ConfigDict(json_schema_extra={"example": EXAMPLE})
-
-    turn: int
+    turn: Id
     """Its number within the session, from 1; 0 where nothing of it could be kept, and `troubles` says why."""
     session: str
     message: str

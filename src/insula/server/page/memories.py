@@ -15,7 +15,7 @@ from insula.metacognition.searching import search_facts
 from insula.operations.facts import FactPage, facts_of, get_fact, list_facts, list_people
 from insula.operations.memories import count_memories, forget_memories, list_memories
 from insula.server.api.memories import WORDS, amend_memory, erase_memory
-from insula.server.api.numbers import Id
+from insula.server.api.schema import Id
 from insula.server.page.guidance import form_field
 from insula.server.page.rendering import make_address, render_page
 from insula.server.page.visitors import PageRoute, PageUser, Visitor

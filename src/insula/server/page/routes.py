@@ -28,7 +28,7 @@ from insula.operations.adaptations import describe_adaptations
 from insula.operations.guidance import find_saved, undo_saved
 from insula.server.api import answers
 from insula.server.api.answers import AnswerJudgement
-from insula.server.api.numbers import Id
+from insula.server.api.schema import Id
 from insula.server.api.sessions import latest_lines
 from insula.server.api.talk import ChatMessage, answer_message, queue_of
 from insula.server.page import guidance, memories, nights, yours

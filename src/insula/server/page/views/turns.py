@@ -1,126 +1,58 @@
 """A turn as the conversation shows it: what was said, how sure, how good, and why."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Annotated, Any
 
-from pydantic import BaseModel, Field, FiniteFloat, ValidationError
+from pydantic import BaseModel, Field, ValidationError
 
-from insula.memory.storage.rows import LedgerEntry, SessionStretch, StoredGuidance, TalkLine
+from insula.memory.storage.rows import LedgerEntry, SessionStretch, StoredGuidance, TranscriptLine
 from insula.operations.adaptations import describe_duration
-from insula.server.api.numbers import Id
+from insula.server.api.schema import Id
+from insula.server.api.talk import (
+    ConfidenceEstimate,
+    LessonTold,
+    Milliseconds,
+    MonitorJudgement,
+    RecalledMemory,
+    Tokens,
+    TurnLimits,
+    TurnSignal,
+    TurnVerdict,
+)
 from insula.server.page.views import words
 from insula.server.page.views.words import Tone
 from insula.turn.verdict import is_saved
-from insula.types import JUDGED, TURN, Controls, Memory
-from insula.value import is_list, is_object
+from insula.types import JUDGED, PASS_THRESHOLD, TURN, Controls, Memory
+from insula.value import is_object
 
 MOST_CHARS = 400_000
 """Characters of one text that the page shows."""
 UNANSWERED = "There was no answer; the message is kept."
 
+
 Text = Annotated[str, Field(max_length=MOST_CHARS)]
-Share = Annotated[float, Field(ge=0, le=1)]
-
-
-class ConfidenceRecord(BaseModel):
-    """Confidence, as a record holds it."""
-
-    level: Text
-    score: Share
-    reasons: list[Text] = []
-
-
-class FaultRecord(BaseModel):
-    """A fault, and what shows it."""
-
-    flag: Text
-    about: Text = ""
-
-
-class AssessmentRecord(BaseModel):
-    """An assessment, as a record holds it."""
-
-    score: Share
-    flags: list[Text] = []
-    parts: dict[Text, Share | bool | None] = {}
-    unanswered: list[Text] = []
-    faults: list[FaultRecord] = []
-    outcome: Text = ""
-    unclear: bool = False
-
-    @property
-    def could_not_tell(self) -> bool:
-        """Whether it could not be judged."""
-        return self.unclear or self.outcome == "unclear"
-
-
-class VerdictRecord(BaseModel):
-    """The verdict of a turn."""
-
-    kind: Text
-    text: Text = ""
-    tone: Tone = "sure"
-    line: Text = ""
-
-
-class RecalledRecord(BaseModel):
-    """A memory that was recalled."""
-
-    id: Id
-    score: Share | None = None
-    shown: bool = True
-
-
-class LessonRecord(BaseModel):
-    """A lesson that was told, or withheld by lot."""
-
-    id: Id
-    arm: Text
-
-
-class NoticedSignal(BaseModel):
-    """A signal of the turn."""
-
-    kind: Text
-    reason: Text
-
-
-class SpentRecord(BaseModel):
-    """Tokens or milliseconds, by what they were spent on."""
-
-    input: int | None = None
-    output: int | None = None
-    model: FiniteFloat | None = None
-    added: FiniteFloat | None = None
-
-
-class LimitsRecord(BaseModel):
-    """What the turn was allowed to use."""
-
-    max_context_items: int | None = None
-    consolidation_threshold: FiniteFloat | None = None
 
 
 class TurnFacts(BaseModel):
     """What is known of a turn: the record of a reply, or as much of it as the ledger keeps."""
 
     turn: Id
-    session: Text
+    session: str
     message: Text = ""
     response: Text = ""
-    confidence: ConfidenceRecord | None = None
-    assessment: AssessmentRecord | None = None
+    confidence: ConfidenceEstimate | None = None
+    assessment: MonitorJudgement | None = None
     hedged: bool = False
-    verdict: VerdictRecord | None = None
-    signals: list[NoticedSignal] = []
-    recalled: list[RecalledRecord] = []
-    lessons: list[LessonRecord] = []
-    tokens: SpentRecord = SpentRecord()
-    ms: SpentRecord = SpentRecord()
-    controls: LimitsRecord | None = None
-    error: Text | None = None
-    troubles: list[Text] = []
+    verdict: TurnVerdict | None = None
+    signals: list[TurnSignal] = []
+    recalled: list[RecalledMemory] = []
+    lessons: list[LessonTold] = []
+    tokens: Tokens | None = None
+    ms: Milliseconds | None = None
+    controls: TurnLimits | None = None
+    error: str | None = None
+    troubles: list[str] = []
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -140,7 +72,7 @@ class ShownTurn:
     facts: TurnFacts
     sure: Gauge | None
     good: Gauge | None
-    recalled: tuple[tuple[Memory, RecalledRecord], ...] = ()
+    recalled: tuple[tuple[Memory, RecalledMemory], ...] = ()
     lessons: tuple[tuple[StoredGuidance, bool], ...] = ()
     """With whether it was told."""
     allowed: tuple[str, ...] = ()
@@ -151,7 +83,7 @@ class ShownTurn:
     @property
     def parts(self) -> list[tuple[str, float]]:
         """What the assessment looked at, in words, with its share."""
-        known = self.facts.assessment.parts if self.facts.assessment else {}
+        known = asdict(self.facts.assessment.parts) if self.facts.assessment else {}
         told = ((name, known.get(part)) for part, name in words.PARTS.items())
         return [(name, float(share)) for name, share in told if share is not None]
 
@@ -173,7 +105,7 @@ class ShownTurn:
     @property
     def about(self) -> dict[str, str]:
         """Flag -> what shows it."""
-        known = self.facts.assessment.faults if self.facts.assessment else []
+        known = self.facts.assessment.faults if self.facts.assessment else ()
         return {fault.flag: fault.about for fault in known if fault.about}
 
     @property
@@ -183,7 +115,7 @@ class ShownTurn:
         return f"You said: {said.removeprefix('the user says that ')}." if said else ""
 
     @property
-    def noticed(self) -> list[NoticedSignal]:
+    def noticed(self) -> list[TurnSignal]:
         """What is worth saying beyond that the turn is over."""
         return [signal for signal in self.facts.signals if signal.kind not in (TURN, JUDGED)]
 
@@ -198,7 +130,7 @@ def show_turn(
         normal: what a turn may use where nothing is amiss.
     """
     sure, good = facts.confidence, facts.assessment
-    word, tone = words.describe_quality(good.score, told=not good.could_not_tell) if good else ("", "good")
+    word, tone = words.describe_quality(good.score, told=good.outcome != "unclear") if good else ("", "good")
     return ShownTurn(
         facts=facts,
         sure=Gauge(name="How sure", word=sure.level, score=sure.score, tone="sure") if sure else None,
@@ -210,27 +142,25 @@ def show_turn(
     )
 
 
-def _describe_limits(controls: LimitsRecord, normal: Controls) -> Iterable[str]:
-    items, threshold = controls.max_context_items, controls.consolidation_threshold
-    if items is not None:
-        lowered = f", lowered from {normal.max_context_items}" if items < normal.max_context_items else ", as usual"
-        yield f"Up to {items} memories before the model{lowered}."
-    if threshold is not None and threshold > normal.consolidation_threshold:
+def _describe_limits(controls: TurnLimits, normal: Controls) -> Iterable[str]:
+    items = controls.max_context_items
+    lowered = f", lowered from {normal.max_context_items}" if items < normal.max_context_items else ", as usual"
+    yield f"Up to {items} memories before the model{lowered}."
+    if controls.consolidation_threshold > normal.consolidation_threshold:
         yield "Fewer new memories were stored than usual, because many items waited."
 
 
 def _describe_spent(facts: TurnFacts) -> Iterable[str]:
-    tokens, ms = facts.tokens, facts.ms
-    if tokens.input is not None and tokens.output is not None:
-        yield f"{tokens.input:,} tokens read and {tokens.output:,} written."
-    if ms.model is not None:
-        added = f", and {describe_duration(ms.added)} to watch it" if ms.added is not None else ""
-        yield f"{describe_duration(ms.model)} for the model{added}."
+    if facts.tokens:
+        yield f"{facts.tokens.input:,} tokens read and {facts.tokens.output:,} written."
+    if facts.ms:
+        added = f", and {describe_duration(facts.ms.added)} to watch it" if facts.ms.added is not None else ""
+        yield f"{describe_duration(facts.ms.model)} for the model{added}."
 
 
 def of_session(session: str, talk: SessionStretch) -> list[TurnFacts]:
     """The turns of a session, oldest first, as far as transcript and ledger know them."""
-    said: dict[int, list[TalkLine]] = {}
+    said: dict[int, list[TranscriptLine]] = {}
     noticed: dict[int, list[LedgerEntry]] = {}
     for line in talk.lines:
         said.setdefault(line.turn, []).append(line)
@@ -239,7 +169,7 @@ def of_session(session: str, talk: SessionStretch) -> list[TurnFacts]:
     return [_read_turn(session, turn, said[turn], noticed.get(turn, [])) for turn in sorted(said)]
 
 
-def _read_turn(session: str, turn: int, lines: Sequence[TalkLine], signals: Sequence[LedgerEntry]) -> TurnFacts:
+def _read_turn(session: str, turn: int, lines: Sequence[TranscriptLine], signals: Sequence[LedgerEntry]) -> TurnFacts:
     mine = [line.content for line in lines if line.provenance != "assistant"]
     theirs = [line.content for line in lines if line.provenance == "assistant"]
     nothing: Mapping[str, Any] = {}
@@ -254,33 +184,24 @@ def _read_turn(session: str, turn: int, lines: Sequence[TalkLine], signals: Sequ
     }
     try:
         return TurnFacts.model_validate(_read_record(over) | facts)
-    except ValidationError:  # another version wrote it: what was said is shown all the same
+    # Another version wrote it: what was said is shown all the same.
+    except (ValidationError, TypeError, KeyError, AttributeError):
         return TurnFacts.model_validate(facts)
 
 
 def _read_record(over: Mapping[str, Any]) -> dict[str, Any]:
     """The record of a turn on the ledger, in the words of a reply's record."""
-    usage, seconds = over.get("usage", {}), over.get("seconds")
-    recalled = over.get("recalled")
-    named = ("hedged", "lessons", "controls")
     quoted: Mapping[str, Any] = over.get("quoted", {})
-    judged, kind, sure = over.get("assessment"), over.get("verdict"), over.get("confidence")
-    faults = {"faults": quoted.get("faults", []), "unanswered": quoted.get("unanswered", [])}
-    return {
-        **{name: over[name] for name in named if name in over},
-        **({"confidence": {**sure, "reasons": quoted.get("reasons", [])}} if is_object(sure) else {}),
-        **({"assessment": {**judged, **faults}} if is_object(judged) else {}),
-        **({"verdict": {"kind": kind, **_read_verdict(quoted.get("verdict", {}))}} if isinstance(kind, str) else {}),
-        "recalled": [memory if is_object(memory) else {"id": memory} for memory in recalled]
-        if is_list(recalled)
-        else [],
-        "tokens": {name: usage[name] for name in ("input", "output") if name in usage},
-        "ms": {"model": 1_000 * seconds, "added": over.get("added_ms")} if isinstance(seconds, int | float) else {},
-    }
-
-
-def _read_verdict(quoted: Mapping[str, Any]) -> dict[str, Any]:
-    """What was said under an answer; older records have a sentence for each, by another name, which is not shown."""
-    if "said" not in quoted:
-        return {}
-    return {"text": quoted["said"], **{name: quoted[name] for name in ("tone", "line") if name in quoted}}
+    record = {name: over[name] for name in ("hedged", "lessons", "controls", "recalled") if name in over}
+    if is_object(sure := over.get("confidence")):
+        record["confidence"] = {**sure, "reasons": quoted.get("reasons", [])}
+    if is_object(judged := over.get("assessment")):
+        found = {name: quoted.get(name, []) for name in ("faults", "unanswered")}
+        outcome = "unclear" if judged.get("unclear") else "passed"
+        record["assessment"] = {"passed": judged["score"] >= PASS_THRESHOLD, "outcome": outcome, **judged, **found}
+    if kind := over.get("verdict"):
+        told = quoted.get("verdict", {})
+        record["verdict"] = {"kind": kind, "text": told.get("said", ""), "tone": told.get("tone", "sure")}
+    if usage := over.get("usage"):
+        record |= {"tokens": usage, "ms": {"model": 1_000 * over["seconds"]}}
+    return record

@@ -151,20 +151,3 @@ def upgrade() -> None:
     # ### end Alembic commands ###
     if op.get_bind().dialect.name == "sqlite":  # others had their postings from the start on, in 0008
         op.execute(FULL_TEXT)
-
-
-def downgrade() -> None:
-    if op.get_bind().dialect.name == "sqlite":
-        op.drop_table("memory_index")
-    for table in (
-        "relations",
-        "memories",
-        "signals",
-        "messages",
-        "terms",
-        "sessions",
-        "revisions",
-        "users",
-        "snapshots",
-    ):
-        op.drop_table(table)

@@ -68,8 +68,3 @@ def upgrade() -> None:
         sa.ForeignKeyConstraint(["session_id"], ["sessions.id"], ondelete="CASCADE"),
         sa.UniqueConstraint("lesson_id", "session_id", name=op.f("uq_evidence_lesson_id_session_id")),
     )
-
-
-def downgrade() -> None:
-    for table in ("evidence", "lessons", "summaries", "nights"):
-        op.drop_table(table)

@@ -15,7 +15,3 @@ def upgrade() -> None:
         sa.Column("at", sa.Double(), nullable=False),
         sa.PrimaryKeyConstraint("name"),
     )
-
-
-def downgrade() -> None:
-    op.drop_table("services")

@@ -18,7 +18,3 @@ def upgrade() -> None:
         sa.Column("at", sa.Double(), nullable=False),
         sa.PrimaryKeyConstraint("model", "kind", "strategy"),
     )
-
-
-def downgrade() -> None:
-    op.drop_table("strategies")

@@ -15,7 +15,3 @@ def upgrade() -> None:
         sqlite_where=sa.text("vector IS NOT NULL"),
         postgresql_where=sa.text("vector IS NOT NULL"),
     )
-
-
-def downgrade() -> None:
-    op.drop_index("ix_memories_embedded", "memories")

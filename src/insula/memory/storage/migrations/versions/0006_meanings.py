@@ -18,7 +18,3 @@ def upgrade() -> None:
         sqlite_where=sa.text(TO_COME),
         postgresql_where=sa.text(TO_COME),
     )
-
-
-def downgrade() -> None:
-    op.drop_index("ix_memories_unembedded", "memories")

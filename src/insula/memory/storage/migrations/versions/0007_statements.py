@@ -44,10 +44,3 @@ def upgrade() -> None:
     )
     op.create_index("ix_statements_user_id_subject", "statements", ["user_id", "subject"])
     op.create_index("ix_statements_memory_id", "statements", ["memory_id"])
-
-
-def downgrade() -> None:
-    op.drop_table("statements")
-    op.drop_index("ix_memories_working", "memories")
-    op.drop_index("ix_memories_unstated", "memories")
-    op.drop_column("memories", "stated")

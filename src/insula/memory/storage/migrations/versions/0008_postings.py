@@ -12,9 +12,9 @@ from insula.memory.storage.schema import Number
 revision = "0008"
 down_revision = "0007"
 
-FULL_TEXT = """CREATE VIRTUAL TABLE memory_index USING fts5(terms, content='', tokenize="ascii tokenchars '_'")"""
-INDEXED = "SELECT id, user_id, claims FROM memories WHERE promoted_at IS NOT NULL AND retired_at IS NULL"
-DERIVED = " AND claims != ''"
+INDEXED = (
+    "SELECT id, user_id, claims FROM memories WHERE promoted_at IS NOT NULL AND retired_at IS NULL AND claims != ''"
+)
 BATCH = 1_000
 
 
@@ -53,25 +53,10 @@ def upgrade() -> None:
         op.drop_table("memory_index")
 
 
-def downgrade() -> None:
-    op.drop_index("ix_messages_user_id_id", "messages")
-    op.drop_table("spending")
-    op.drop_table("postings")
-    if op.get_bind().dialect.name != "sqlite":
-        return
-    op.execute(FULL_TEXT)
-    insert = sa.text("INSERT INTO memory_index(rowid, terms) VALUES (:id, :terms)")
-    for rows in indexed():
-        lines = [
-            {"id": row.id, "terms": " ".join(f"{row.user_id}_{one}" for one in load_terms(row.claims))} for row in rows
-        ]
-        op.get_bind().execute(insert, lines)
-
-
 def indexed() -> Iterator[list[sa.Row]]:
     """What is in the index, some at a time."""
     last = 0
-    query = sa.text(f"{INDEXED}{DERIVED} AND id > :last ORDER BY id LIMIT {BATCH}")
+    query = sa.text(f"{INDEXED} AND id > :last ORDER BY id LIMIT {BATCH}")
     while rows := list(op.get_bind().execute(query, {"last": last})):
         yield rows
         last = rows[-1].id

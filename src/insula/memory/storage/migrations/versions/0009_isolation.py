@@ -24,12 +24,3 @@ def upgrade() -> None:
         op.execute(f"CREATE POLICY insula_own ON {table} USING ({HOUSE} OR {mine})")
         op.execute(f"ALTER TABLE {table} ENABLE ROW LEVEL SECURITY")
         op.execute(f"ALTER TABLE {table} FORCE ROW LEVEL SECURITY")  # the tables' owner is who asks
-
-
-def downgrade() -> None:
-    if op.get_bind().dialect.name == "sqlite":
-        return
-    for table in ("users", *TABLES):
-        op.execute(f"ALTER TABLE {table} NO FORCE ROW LEVEL SECURITY")
-        op.execute(f"ALTER TABLE {table} DISABLE ROW LEVEL SECURITY")
-        op.execute(f"DROP POLICY insula_own ON {table}")

@@ -14,8 +14,3 @@ def upgrade() -> None:
     for name in ("began", "ended"):
         op.add_column("spending", sa.Column(name, sa.Double(), nullable=False, server_default="0"))
     op.add_column("spending", sa.Column("cap", sa.JSON()))
-
-
-def downgrade() -> None:
-    for name in ("cap", "ended", "began", "tries", "why", "state"):
-        op.drop_column("spending", name)

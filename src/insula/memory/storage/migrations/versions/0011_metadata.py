@@ -11,9 +11,3 @@ def upgrade() -> None:
     op.add_column("memories", sa.Column("metadata", sa.Text(), nullable=False, server_default=""))
     op.add_column("memories", sa.Column("source_id", sa.Text()))
     op.create_index("ix_memories_source", "memories", ["user_id", "source_id"])
-
-
-def downgrade() -> None:
-    op.drop_index("ix_memories_source", "memories")
-    op.drop_column("memories", "source_id")
-    op.drop_column("memories", "metadata")

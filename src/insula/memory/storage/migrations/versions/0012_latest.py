@@ -8,7 +8,3 @@ down_revision = "0011"
 
 def upgrade() -> None:
     op.create_index("ix_memories_user_id_id", "memories", ["user_id", "id"])
-
-
-def downgrade() -> None:
-    op.drop_index("ix_memories_user_id_id", "memories")
