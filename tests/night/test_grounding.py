@@ -45,6 +45,27 @@ def reason(text: str, *sessions: int) -> str:
     return find_flaw(CitedProposal(text, sessions), {1: Ground(()), 2: Ground(())})
 
 
+# R7: what tells of people is remembered, and guides nothing
+
+
+TOLD_OF = (
+    ("Her sister has coeliac disease.", "For her sister's desserts, make sure there is no gluten."),
+    ("Der Nutzer fährt montags mit dem Zug nach Lyon.", "Bei Zügen als Erstes das Gleis nennen."),
+    ("Su padre vive en Cádiz.", "En las cartas para su padre, usar letra grande."),
+    ("Elle habite près du port.", "Les longues listes n'ont pas aidé l'utilisatrice."),
+    ("用户在银行工作。", "写周报时控制在三行以内。"),
+)
+
+
+@pytest.mark.parametrize(("fact", "guidance"), TOLD_OF)
+def test_a_fact_of_somebody_is_told_from_guidance_that_names_them(fact: str, guidance: str) -> None:
+    assert read_text(fact, embed_text).is_about_people
+    assert not read_text(guidance, embed_text).is_about_people
+
+
+# R7: what says nothing
+
+
 @pytest.mark.parametrize("empty", ["", "  ", "👍👍", "…", "`"])
 def test_what_says_nothing_is_dropped(empty: str) -> None:
     assert reason(empty, 1) == "says nothing"
@@ -82,6 +103,10 @@ def test_a_number_that_the_user_did_not_say_is_no_guidance() -> None:
 
 def test_thanks_bear_out_no_preference() -> None:
     assert _why_not("Answer in tables.", "great, thanks", *PRACTICE) == "quotes words that only thank"
+    thanks = "thank you, that's what I mean"
+    assert (
+        _why_not("Saying with or without VAT right away was welcome.", thanks, thanks) != "quotes words that only thank"
+    )
 
 
 # R9: what may act is not kept

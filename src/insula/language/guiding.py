@@ -1,30 +1,38 @@
-"""Four small heads of the night: what users say of how the assistant works, and what guidance wards something off.
+"""Five small heads of the night: what users say of how the assistant works, and what a piece of guidance does.
 
 They stand beside those of `heads`, on the same sentence vectors; `insula bench guiding --write` fits them, the same
 bytes each time on one machine. Of any other embedding they can tell nothing. That a sentence is put like the one before
 it they cannot know (`insula.night.corrections`).
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
 from importlib.resources import files
-from typing import Literal, get_args
+from typing import Literal
 
 import numpy as np
 
 from insula.language.heads import DIMENSIONS, SCALE, Vector, Weights
 
-GuidingHead = Literal["feedback", "wards", "corrects", "thanks"]
+GuidingHead = Literal["feedback", "wards", "corrects", "thanks", "tells"]
 """What a head decides: `feedback`, whether the user speaks of how the assistant works or should work; `wards`, whether
 a piece of guidance keeps something away ("leave milk out"), and does not bring it ("cook with milk"); `corrects`,
 whether a sentence says that something in the response was wrong; `thanks`, whether it thanks, or says that the response
-was right, and nothing else."""
+was right, and nothing else; `tells`, whether a sentence states something of the user or their people ("The user has two
+sons"), and does not say how to work, or how work went ("For her sons, leave out nuts")."""
+FILES: Mapping[str, tuple[GuidingHead, ...]] = {
+    "guiding.npz": ("feedback", "wards", "corrects", "thanks"),
+    "tells.npz": ("tells",),
+}
+"""Where the weights of each stand."""
 FEEDBACK = 0.3
 """Chance from which the user's words count as feedback. It is low: what rests on them must be near them, too."""
 WARDS = 0.5
 """Chance from which guidance counts as warding something off."""
 CORRECTS, THANKS = 0.7, 0.6
 """Chances from which a sentence counts as a correction, and as thanks."""
+TELLS = 0.5
+"""Chance from which a sentence counts as telling of somebody."""
 
 
 def guiding_chance(head: GuidingHead, vector: Vector | None) -> float | None:
@@ -39,9 +47,11 @@ def guiding_chance(head: GuidingHead, vector: Vector | None) -> float | None:
 @cache
 def _load_weights() -> Mapping[GuidingHead, tuple[Weights, Weights]]:
     """Of each head the hidden layer and the last one; the last row of each is its bias."""
-    with (files("insula.language") / "guiding.npz").open("rb") as file:
+    return {name: weights for file, names in FILES.items() for name, weights in _read_weights(file, names)}
+
+
+def _read_weights(name: str, heads: Sequence[GuidingHead]) -> Iterator[tuple[GuidingHead, tuple[Weights, Weights]]]:
+    with (files("insula.language") / name).open("rb") as file:
         raw = np.load(file, allow_pickle=False)
-        names: tuple[GuidingHead, ...] = get_args(GuidingHead)
-        return {
-            name: (raw[f"{name}_hidden"].astype(np.float32), raw[f"{name}_out"].astype(np.float32)) for name in names
-        }
+        for head in heads:
+            yield head, (raw[f"{head}_hidden"].astype(np.float32), raw[f"{head}_out"].astype(np.float32))

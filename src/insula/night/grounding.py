@@ -15,9 +15,9 @@ from typing import NamedTuple
 import numpy as np
 
 from insula.language.facts import speaks_of_user
-from insula.language.guiding import FEEDBACK, WARDS, guiding_chance
-from insula.language.heads import Vector, predict_chance
-from insula.language.owner import ASSISTANT, USER, find_owners
+from insula.language.guiding import FEEDBACK, TELLS, WARDS, guiding_chance
+from insula.language.heads import Vector
+from insula.language.owner import ASSISTANT, USER
 from insula.language.preferences import is_of_one_part, part_of
 from insula.language.statements import extract_statements
 from insula.language.units import split_units
@@ -35,32 +35,18 @@ from insula.text.pasted import own_words
 
 QUOTED, NEAR, FACT_NEAR = 0.15, 0.4, 0.35
 """Nearness in meaning from which an item rests on words that it quotes, on feedback elsewhere in the sessions that it
-cites, and on a fact that is not surely one. Chosen on `insula_bench/nights/reflections_dev.jsonl` (`insula bench
+cites, and on a fact there. Chosen on `insula_bench/nights/reflections_dev.jsonl` (`insula bench
 nights`)."""
 CLOSE = 0.2
 """Nearness to its quotation from which an item may speak of the manner of answers as the user did not."""
-TOLD, SURELY_TOLD = 0.08, 0.6
-"""Chances from which the user may have told a fact, and surely has: what rests on it wards something off, and must be
-near it, the less where it quotes what was surely told and surely wards off itself."""
 WARDS_SURELY, WARDS_NOT = 0.95, 0.34
 """Chances of keeping something away: words that surely do bear out no item that rather does not, since whoever says
 "don't add what isn't there" asks for no drama. Of 44 opposites of what they quote it finds 3, and of 61 good ones none;
 of 17 and 20 of three fortnights 3 and none (*development*, all of them)."""
-BIDS, TELLS = 0.3, 0.7
-"""Chances from which guidance, and what tells of past sessions, tells of somebody unless it wards something off; from
-the second one it does whatever it wards off ("My medicine is called …")."""
-TOLD_OF = 0.5
-"""The same of a text that speaks of the user, put as they would say it."""
-_USER = re.compile(
-    r"\b(?:the user|el usuario|la usuaria|l['’]utilisat(?:eur|rice)|der (?:be)?nutzer|die (?:be)?nutzerin|o usuário"
-    r"|a usuária|o utilizador|a utilizadora|l['’]utente)(?:['’]s)?\b|\b(?:her|his|their) (?=\w)|用户|ユーザー",
-    re.IGNORECASE,
-)
-"""How a model speaks of the user."""
 ABOUT_PEOPLE = "about people"
 """Why such a text is no guidance."""
-WORK_ROLES = frozenset({"apprentice", "client"})
-"""Whom guidance may name: those whom work is done for, and "the assistant", as a model calls itself."""
+OF_WORK = 0.5
+"""Chance of feedback from which words that thank ask for something, too."""
 SURE = 0.6
 """Nearness from which words that seem to ask for another manner of answers are taken to mean something else."""
 SAID = 0.65
@@ -73,8 +59,6 @@ RESTATED = 0.45
 """Nearness from which an item says what a preference says that it quotes, or the opposite."""
 AGAINST = 0.25
 """Nearness from which feedback is about a guideline, and may be the reason to retire it."""
-FIRST_PERSON = "I"
-"""In any language: the encoder puts all into one space."""
 SAYINGS = 200
 """Messages of a session that are weighed, the latest."""
 CHARS = 300
@@ -82,7 +66,7 @@ WAITING = (
     *("Please send me the text.", "I am waiting for the next message.", "OK, go ahead."),
     *("I have received the first part.", "The text is missing."),
 )
-"""What a response says that only waits for a text; in any language, as `FIRST_PERSON`."""
+"""What a response says that only waits for a text; in any language: the encoder puts all into one space."""
 ANSWERING = ("I have rewritten everything.", "The text is about this.", "Dear Sir or Madam,")
 """What one says that works on it: what the user says next is of that. Of 58 responses by hand that wait, 55 are taken
 to wait, and 10 of 50 that answer; the sentences were chosen on these."""
@@ -112,8 +96,8 @@ class Saying(NamedTuple):
     vectors: tuple[Vector, ...]
     """Of its sentences and clauses, and of it with the message before; empty without an embedding."""
     is_feedback: bool
-    fact: float
-    """The chance that it tells a fact."""
+    is_fact: bool
+    """Whether it tells a fact of somebody: what rests on it wards something off."""
     wards: float
     """The chance that it keeps something away."""
     message: int
@@ -137,8 +121,6 @@ class Text(NamedTuple):
     vector: Vector | None
     bids: bool = True
     """Whether it says what to do; else it may tell what went badly."""
-    put: tuple[str, Vector] | None = None
-    """It as the user would say it of themselves, where it speaks of them."""
 
     @property
     def wanted(self) -> frozenset[str]:
@@ -157,15 +139,9 @@ class Text(NamedTuple):
 
     @property
     def is_about_people(self) -> bool:
-        """Whether it tells of somebody, or names somebody's sister, friend or the like: such things are remembered."""
-        language = detect_language(self.text, "en")
-        named = find_owners(self.text, language, USER, ASSISTANT).mentions
-        likely = predict_chance("fact", self.text, self.vector)
-        if likely is None:
-            return _names_people(named) or speaks_of_user(self.text, language)
-        is_fact = likely >= (TELLS if self.wards or not self.bids else BIDS)
-        is_fact = is_fact or (self.put is not None and (predict_chance("fact", *self.put) or 0.0) >= TOLD_OF)
-        return is_fact or _names_people(named)
+        """Whether it tells of somebody: such things are remembered. Without a vector, whether it says "I" or "my"."""
+        chance = guiding_chance("tells", self.vector)
+        return speaks_of_user(self.text, detect_language(self.text, "en")) if chance is None else chance >= TELLS
 
     def nearness_to_saying(self, saying: Saying) -> float:
         """How near it is in meaning to something said; without an embedding, the share of its words there."""
@@ -180,16 +156,10 @@ class Text(NamedTuple):
         return float(np.dot(self.vector, other.vector))
 
 
-def _names_people(paths: Iterable[str]) -> bool:
-    return any("/" in path and not WORK_ROLES.issuperset(path.split("/")[1:]) for path in paths)
-
-
 def read_text(text: str, embed: Embed | None, *, bids: bool = True) -> Text:
     """A text as it is weighed."""
-    own = _USER.sub(f"{FIRST_PERSON} ", text)
-    vectors = embed_each(embed, [text] if own == text else [text, own]) if embed else []
-    put = (own, vectors[1]) if len(vectors) > 1 else None
-    return Text(text, frozenset(analyse_text(text).terms), vectors[0] if vectors else None, bids, put)
+    vector = embed_each(embed, [text])[0] if embed else None
+    return Text(text, frozenset(analyse_text(text).terms), vector, bids)
 
 
 def without_people(correction: Corrected, embed: Embed | None) -> Corrected:
@@ -224,7 +194,7 @@ def list_sayings(lines: Sequence[TranscriptLine], embed: Embed | None) -> tuple[
         whole = said[pieces.index(words[:CHARS])] if said else None
         wards = guiding_chance("wards", whole) or 0.0
         terms = frozenset(analysis.terms)
-        sayings.append(Saying(words, terms, vectors, is_feedback, _fact_chance(words, said), wards, line.id))
+        sayings.append(Saying(words, terms, vectors, is_feedback, _tells_fact(words, said), wards, line.id))
         previous = words
     return tuple(sayings)
 
@@ -247,12 +217,12 @@ def _is_feedback(vectors: Iterable[Vector]) -> bool:
     return any((guiding_chance("feedback", each) or 0.0) >= FEEDBACK for each in vectors)
 
 
-def _fact_chance(text: str, vectors: Sequence[Vector]) -> float:
-    """The chance that a text tells a fact; without vectors 1 for a statement on the user."""
+def _tells_fact(text: str, vectors: Sequence[Vector]) -> bool:
+    """Whether a text tells a fact of somebody; without vectors, whether it states anything of the user."""
     if vectors:
-        return max(predict_chance("fact", text, each) or 0.0 for each in vectors)
+        return any((guiding_chance("tells", each) or 0.0) >= TELLS for each in vectors)
     told = extract_statements(analyse_text(text), USER, ASSISTANT)
-    return float(any(subject.startswith(USER) for statement in told for subject in statement.subjects))
+    return any(subject.startswith(USER) for statement in told for subject in statement.subjects)
 
 
 # Whether an item may be kept.
@@ -302,10 +272,10 @@ def sift_proposals(
         said = {session: ground[session].said for session in item.sessions}
         if reason := explain_unsupported(text, item.quotes, said, embed):
             dropped.append(DroppedProposal(item, reason))
-        elif item.section and contradicts_preferences(text, preferences, embed):
-            dropped.append(DroppedProposal(item, "says the opposite of what the user wants"))
         elif item.section and restates_preference(text, item.quotes, preferences, embed):
             dropped.append(DroppedProposal(item, "the user's own words stand already"))
+        elif item.section and contradicts_preferences(text, preferences, embed):
+            dropped.append(DroppedProposal(item, "says the opposite of what the user wants"))
         else:
             support = supporting_messages(text, item.quotes, said)
             kept.append(item._replace(text=text.text, sessions=(*support,), messages=(*support.values(),)))
@@ -375,11 +345,17 @@ def explain_unsupported(
     every = [saying for each in said.values() for saying in each]
     if quotes and not any(saying.contains_quote(quote) for quote in quotes for saying in every):
         return "quotes what was not said"
-    if text.bids and quotes and all(only_thanks(quote, embed) for quote in quotes):
+    if text.bids and quotes and all(_asks_nothing(quote, embed) for quote in quotes):
         return "quotes words that only thank"
     if text.bids and unsaid_numbers(text.text, [saying.text for saying in every]) - {len(said)}:
         return "names a number that was not said"
     return "" if supporting_messages(text, quotes, said) else "not borne out"
+
+
+def _asks_nothing(quote: str, embed: Embed | None) -> bool:
+    """Whether words thank and surely speak of no work: "thank you, that's what I mean" does."""
+    feedback = guiding_chance("feedback", read_text(quote, embed).vector) or 0.0
+    return only_thanks(quote, embed) and feedback < OF_WORK
 
 
 def unsaid_numbers(text: str, said: Sequence[str]) -> set[int]:
@@ -424,11 +400,9 @@ def _bears_out(text: Text, saying: Saying, quotes: Sequence[str]) -> bool:
     near = text.nearness_to_saying(saying)
     if says_opposite(text.text, saying.text) and not text.wanted & saying.wanted:
         return False
-    is_fact = saying.fact >= TOLD
-    is_sure = bool(quotes) and min(saying.fact, text.warding) >= SURELY_TOLD
-    if is_fact and text.wards and near >= (QUOTED if is_sure else FACT_NEAR):
+    if saying.is_fact and text.wards and near >= (QUOTED if quotes else FACT_NEAR):
         return True
-    if near >= SAID and not is_fact:
+    if near >= SAID and not saying.is_fact:
         return True
     if text.bids and saying.wards >= WARDS_SURELY and text.warding <= WARDS_NOT:
         return False

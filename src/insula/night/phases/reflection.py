@@ -13,7 +13,6 @@ from pydantic import BaseModel, Field
 
 from insula.errors import ModelRefused
 from insula.guidance import CAP, START, STRENGTH
-from insula.language.heads import predict_chance
 from insula.memory.storage.changes import Forget, InsightChange, Noted
 from insula.memory.storage.nights import UP_TO
 from insula.memory.storage.rows import TranscriptLine, Understood
@@ -24,7 +23,6 @@ from insula.night.asking import ask_model, total_usage
 from insula.night.cycle import Night, Result
 from insula.night.grounding import (
     ITEM_CHARS,
-    TELLS,
     CitedProposal,
     DroppedProposal,
     Ground,
@@ -163,7 +161,7 @@ async def reflect_on_days(night: Night) -> Result:
     own = [
         item
         for item in proposed.items
-        if item.about and not find_harm(item.text) and not _tells_of_somebody(night, item)
+        if item.about and not find_harm(item.text) and not read_text(item.about, night.embed).is_about_people
     ]
     others = [item for item in proposed.items if not item.about]
     sifted, dropped = sift_proposals(others, ground, await list_preferences(night), night.embed)
@@ -248,12 +246,6 @@ def _describe_result(kept: KeptInsights, revised: int, by_model: bool) -> Iterat
     if said := join_parts(parts):
         yield f"{said[:-1]}, with the model." if by_model else said
         yield from kept.added
-
-
-def _tells_of_somebody(night: Night, item: CitedProposal) -> bool:
-    """Whether a question of the user's tells something of somebody, too: that is remembered, and guides nothing."""
-    text = read_text(item.about, night.embed, bids=False)
-    return (predict_chance("fact", text.text, text.vector) or 0.0) >= TELLS
 
 
 # What bears it out
