@@ -408,7 +408,7 @@ def test_how_long_it_takes_is_told_in_days_at_the_rate_so_far() -> None:
 
 
 LEARNED_AT = 1_000_000.0
-TWICE = (("1", NONE, True, LEARNED_AT), ("2", NONE, True, LEARNED_AT))
+TWICE = tuple(Evidence(session=session, at=LEARNED_AT, arm=NONE, happened=True) for session in "12")
 
 
 def kept(number: int = 1, **changed: Any) -> StoredGuidance:
