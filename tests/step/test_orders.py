@@ -109,3 +109,64 @@ def test_to_stop_after_an_act_is_no_ban_of_it() -> None:
 )
 def test_what_a_file_has_or_is_is_no_rule(told: str, rules: bool) -> None:
     assert any(word.kind in STANDING for word in extract_instructions(told)) == rules
+
+
+def compact(session: Session) -> str:
+    """What is told after a compaction."""
+    return session.tell({"hook_event_name": "SessionStart", "source": "compact"}, 5)
+
+
+@pytest.mark.parametrize(
+    ("words", "standing"),
+    [
+        ("It has one bash command and no monitor, so plan how to get one.", ()),
+        ("No mocks and no network in the tests.", ("No mocks and no network in the tests.",)),
+        ("You said that without a check we do not do this, so check it.", ()),
+        ("Sometimes the tool makes folders, and then we don't want the model to see no folders.", ()),
+        ("I don't want anything in comms, it must live in the executor.", ()),
+        ("I don't want src/cart.py changed.", ("I don't want src/cart.py changed.",)),
+    ],
+)
+def test_what_there_is_was_said_or_is_wanted_of_a_program_is_no_rule(words: str, standing: tuple[str, ...]) -> None:
+    assert tuple(each.said for each in extract_instructions(words) if each.kind in STANDING) == standing
+
+
+def test_one_thing_that_two_acts_are_done_to_rules_out_neither(tmp_path: Path) -> None:
+    session = Session(tmp_path)
+    session.prompt("Commit and push this. However, do not commit and push the booth guide.")
+    assert session.act(runs("git commit -m x", "done")) == []
+    assert session.act(runs("git push", "done")) == []
+    session.prompt("Do not commit and push.")
+    (told,) = session.act(runs("git commit -m y", "done"))
+    assert "Do not commit and push." in told
+
+
+def test_what_is_taken_back_is_no_change_and_a_report_no_code(tmp_path: Path) -> None:
+    session = Session(tmp_path)
+    session.prompt("Don't touch style.css.")
+    assert session.act(runs("git restore -- style.css", "")) == []
+    session.prompt("Produce a report of your findings, but don't implement yet.")
+    assert session.act(edits("/home/dev/project/reviews/august.md")) == []
+    (told,) = session.act(edits("/home/dev/project/price.py"))
+    assert "don't implement yet" in told
+
+
+@pytest.mark.parametrize("first", ["", "Mend the cart."])
+def test_what_a_long_message_rules_out_ends_with_its_task_unless_the_session_began_with_it(
+    tmp_path: Path, first: str
+) -> None:
+    session = Session(tmp_path)
+    if first:
+        session.prompt(first)
+    session.prompt(f"Review it. Do not push.\n{PLAN}")
+    assert "Do not push." in compact(session)
+    session.prompt("Now mend the price.")
+    assert ("Do not push." in compact(session)) is (first == "")
+
+
+def test_how_one_text_is_to_be_ends_with_the_next_message(tmp_path: Path) -> None:
+    session = Session(tmp_path)
+    session.prompt("We need a better briefing. Keep it short. Keep it py3.9 compatible.")
+    session.prompt("And the tests?")
+    told = compact(session)
+    assert "py3.9" in told and "short" not in told

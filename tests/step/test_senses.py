@@ -110,6 +110,24 @@ def test_a_command_whose_failure_its_line_forgives_is_a_question(session: Sessio
     assert session.follow([fails(line.replace("$f", f"$f{number}"), refused) for number in range(4)]) == []
 
 
+def test_programs_that_stand_in_the_line_itself_are_one_only_where_they_are_the_same(session: Session) -> None:
+    banner = "shell: detected a possible configuration issue."
+    for number in range(5):
+        session.act(fails(f"python - <<'E'\nimport m{number}\nE", banner))
+        session.act(edits(f"/home/dev/project/m{number}.py"))
+    assert session.said == []
+    for number in range(3):
+        session.act(fails("python - <<'E'\nimport price\nE", banner))
+        session.act(edits(new=str(number)))
+    assert session.said[0].startswith("[insula] `python` has failed in 3 turns")
+
+
+def test_of_permissions_that_are_missing_for_different_calls_nothing_is_told(session: Session) -> None:
+    for command in ("npm test 2>&1 | tail", "npm test", "npx jest", "make check"):
+        session.act(fails(command, "This command requires approval"))
+    assert session.said == []
+
+
 def test_the_ladder_is_climbed_rung_by_rung_and_then_ends(session: Session) -> None:
     session.follow([DEPLOY] * 24)
     assert session.texts == [

@@ -6,6 +6,7 @@ what failed succeeds, and begins anew when it fails in another way, for that is 
 
 from insula.coding.step.action import EDIT, Action, Failing
 from insula.coding.step.command import name_check
+from insula.coding.step.programs import INTERPRETERS
 
 MOST = 12
 """Failures that are kept open; the one that was met longest ago goes first."""
@@ -16,6 +17,8 @@ STALE = 400
 _TESTS = "test "
 _WHOLE = ("test", "type check", "linter", "build", "install")
 """What may be run as a whole or in part."""
+_GIVEN = frozenset(f"run {name}" for name in INTERPRETERS)
+"""Where no file is named, the program stands in the line itself."""
 WHOLE = frozenset((".", "./...", "...", "tests", "test", "src"))
 """Selectors that select all."""
 
@@ -158,7 +161,11 @@ def _is_of_goal(action: Action, goal: Goal) -> bool:
         return tests and bool(set(action.failure.names) & set(goal.failure.names))
     if not is_same_place(action.workspace, goal.workspace):
         return False
-    if action.selectors == goal.selectors or set(action.failure.names) & set(goal.failure.names):
+    if set(action.failure.names) & set(goal.failure.names):
+        return True
+    if not action.selectors and action.family in _GIVEN and action.call != goal.call:
+        return bool(set(action.failure.thrown) & set(goal.failure.thrown))  # `python -c "…"` of something else
+    if action.selectors == goal.selectors:
         return True
     return _covers_goal(action.selectors, goal) or _covers_goal(goal.selectors, goal, action.selectors)
 

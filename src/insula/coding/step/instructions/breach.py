@@ -250,9 +250,9 @@ def make_relative(path: str, cwd: str) -> str:
 def _forbids_edit(instruction: Instruction, path: str, cwd: str) -> bool:
     if instruction.kind == MOMENT:
         low = instruction.clause.lower()
-        stops = not DENIALS.isdisjoint(re.findall(r"[\w'’]+", low)) or re.search("[不别無ないな]", low)
+        stops = not DENIALS.isdisjoint(re.findall(r"[\w'’-]+", low)) or re.search("[不别無ないな]", low)
         of_code = re.search(load_table()["coding"], low) or (instruction.edits and re.search(load_table()["code"], low))
-        return bool(stops and of_code and not instruction.paths and _is_inside(path))
+        return bool(stops and of_code and not instruction.paths and _is_inside(path) and is_code(path))
     return (instruction.edits or _is_not_there(instruction, cwd)) and _names_file(instruction, path, cwd)
 
 

@@ -51,6 +51,8 @@ _TAG_WORDS = 2
 """Words of a question behind a comma that asks for no more than a nod."""
 _MATRIX_WORDS = 5
 """Words of what a "that …" hangs on: "it is important"."""
+_THAT = (" that", " dass", " que", " che")
+"""How a piece ends of which the next is what it says: "you said that | without a check we leave it"."""
 _QUOTATIVE = r"という|との(?=[一-鿿])"
 """The particle behind the words of others."""
 _NAME_IN_BRACKETS = r"\s*[(（]([^\s()（）]+)[)）]\s*"
@@ -173,7 +175,10 @@ def _join_subclauses(pieces: "list[str]") -> "list[str]":
     """The pieces of a sentence, each "that …" with the few words that it hangs on."""
     joined: list[str] = []
     for piece in pieces:
-        if joined and len(joined[-1].split()) <= _MATRIX_WORDS and _continues_clause(joined[-1], piece):
+        if joined and (
+            joined[-1].rstrip().lower().endswith(_THAT)
+            or (len(joined[-1].split()) <= _MATRIX_WORDS and _continues_clause(joined[-1], piece))
+        ):
             joined[-1] = f"{joined[-1]} {piece}"
         else:
             joined.append(piece)

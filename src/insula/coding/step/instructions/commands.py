@@ -122,8 +122,6 @@ def _list_written(words: "tuple[str, ...]", plain: "list[str]") -> "list[str]":
         return [*plain[:-1], plain[-1]] if name == "mv" else plain[-1:]
     if name == "touch" or words[:2] == ("git", "apply"):
         return plain if name == "touch" else []
-    if words[:2] in (("git", "checkout"), ("git", "restore")) and "--" in words:
-        return list(words[words.index("--") + 1 :])
     return plain[1:] if words[:2] == ("git", "mv") else []
 
 

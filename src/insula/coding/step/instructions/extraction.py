@@ -18,6 +18,7 @@ from insula.coding.step.instructions.instruction import (
     MOMENT,
     NEXT,
     ONLY,
+    PART,
     SESSION,
     SPARED,
     STANDING,
@@ -68,12 +69,12 @@ def extract_instructions(message: str) -> "tuple[Instruction, ...]":
     for clause in split_clauses(message):
         if clause.sentence != sentence:
             sentence, above, here = clause.sentence, here, ()
-        instruction = None if _is_remark(clause) else _read_clause(clause, before)
+        instruction = _hear_clause(clause, before)
+        if instructions and before is not None and _shares_object(before, instruction, clause):
+            instructions[-1] = before = instructions[-1].replace(acts=())
+            continue
         if instruction is not None and supposed == clause.sentence:
-            if instruction.kind == ASKED:
-                instruction = instruction.replace(sure=False)  # "if you change the format, raise the version"
-            elif instruction.kind == BAN and not re.search(load_table()["asking"], clause.sentence.lower()):
-                instruction = instruction.replace(acts=(), programs=())  # "if the tests fail, don't commit"
+            instruction = _suppose(instruction, clause)
         if any(re.search(load_table()[name], clause.text.lower()) for name in ("supposing", "pending")):
             supposed = clause.sentence
         if instruction is not None and not instruction.paths and _is_rest(instruction, clause.text):
@@ -101,9 +102,26 @@ def extract_instructions(message: str) -> "tuple[Instruction, ...]":
     return tuple(_list_orders(instructions, message))
 
 
+def _hear_clause(clause: Clause, before: Instruction | None) -> Instruction | None:
+    """What a clause means; nothing where it is a remark, or tells what there is: "it has a shell and no monitor"."""
+    instruction = None if _is_remark(clause) else _read_clause(clause, before)
+    tells = instruction is not None and clause.joined and before is None and _denies_thing(instruction)
+    return None if tells else instruction
+
+
+def _suppose(instruction: Instruction, clause: Clause) -> Instruction:
+    """What an instruction is behind an "if": "if you change it, raise the version", "if it fails, don't push"."""
+    if instruction.kind == ASKED:
+        return instruction.replace(sure=False)
+    if instruction.kind == BAN and not re.search(load_table()["asking"], clause.sentence.lower()):
+        return instruction.replace(acts=(), programs=())
+    return instruction
+
+
 def _list_orders(instructions: "Sequence[Instruction]", message: str) -> "Iterator[Instruction]":
-    """The instructions, each with whether it orders something; of a message that was hardly typed, a ban or a way must
-    be an order, too, and "no such thing" must stand on a line of its own: amid others it tells what there is not."""
+    """The instructions, each with whether it orders something. A ban or a way must be an order, or name what a call can
+    touch; of a message that was hardly typed it must be an order, and "no such thing" must stand on a line of its own:
+    amid others it tells what there is not."""
     typed = len(message) <= TYPED
     for instruction in instructions:
         orders = _begins_as_order(instruction)
@@ -113,15 +131,23 @@ def _list_orders(instructions: "Sequence[Instruction]", message: str) -> "Iterat
             continue
         if typed and orders and instruction.kind in {ASKED, HOW} and instruction.sure:
             yield instruction.replace(orders=True)
-        elif typed or orders or instruction.kind not in STANDING:
+        elif instruction.kind not in STANDING:
             yield instruction
+        elif orders or (typed and _names_target(instruction)):
+            yield instruction if typed or instruction.holds != SESSION else instruction.replace(holds=PART)
+
+
+def _names_target(instruction: Instruction) -> bool:
+    """Whether it names a path, a program, an act or a piece of code."""
+    named = instruction.paths or instruction.programs or instruction.acts or instruction.code or instruction.likes
+    return bool(named)
 
 
 def _denies_thing(instruction: Instruction) -> bool:
     """Whether a ban denies a thing, and nothing that an agent does: "no default branch"."""
-    first = instruction.clause.split(maxsplit=1)[:1]
+    first = strip_joins(lower_text(instruction.clause)).split(maxsplit=1)[:1]
     names = instruction.acts or instruction.programs
-    return instruction.kind == BAN and not names and bool(first) and first[0].lower() in _ADJACENT
+    return instruction.kind == BAN and not names and bool(first) and first[0] in _ADJACENT
 
 
 def _stands_alone(instruction: Instruction, message: str) -> bool:
@@ -140,9 +166,10 @@ def _is_told_of(instruction: Instruction) -> bool:
 
 def strip_joins(low: str) -> str:
     """A clause without what joins it to the one before it, and without "please"."""
-    return re.sub(
-        rf"^[^\w`]*(?:(?:{load_table()['joins']})|(?:then|please|dann|bitte|puis|luego|depois|poi) )*", "", low
-    )
+    return re.sub(rf"^[^\w`]*(?:(?:{load_table()['joins']})|(?:{_BEFORE}) )*", "", low)
+
+
+_BEFORE = "but|aber|mais|pero|mas|ma|then|please|dann|bitte|puis|luego|depois|poi"
 
 
 def _begins_as_order(instruction: Instruction) -> bool:
@@ -158,6 +185,9 @@ def _begins_as_order(instruction: Instruction) -> bool:
     denies = first in DENIALS or words[:2] == ["do", "not"] or re.match(load_table()["only"], bare) is not None
     if denies and instruction.kind in STANDING:
         return True
+    told = next((place for place, word in enumerate(words) if word in DENIALS), 0)
+    if instruction.kind == BAN and told and words[told - 1] in LIGHT:
+        return False  # "sometimes it fails, and then we don't want that"
     named = (*instruction.programs, *(path.lower() for path in instruction.paths))
     if first.split("'")[0] in LIGHT or bare.startswith(named) or re.match(load_table()["conditions"], bare):
         return False
@@ -173,6 +203,15 @@ def _is_remark(clause: Clause) -> bool:
 def _belongs_to(lift: Instruction, before: Instruction) -> bool:
     """Whether what may be done is how a request may be met: "build it, in parallel if you like"."""
     return before.kind == ASKED and before.said == lift.said and not (lift.paths or lift.programs or lift.acts)
+
+
+def _shares_object(ban: Instruction, instruction: Instruction | None, clause: Clause) -> bool:
+    """Whether a clause names one more act and what both are done to: "don't commit and push the guide"."""
+    if instruction is None or not clause.joined or ban.kind != BAN or not ban.acts:
+        return False
+    low = lower_text(clause.text)
+    ends = [match.end() for act in instruction.acts for match in re.finditer(load_table()["acts"][act], low)]
+    return instruction.kind == ASKED and bool(ends) and not names_nothing(low[max(ends) :])
 
 
 def _is_rest(instruction: Instruction, text: str) -> bool:
@@ -462,6 +501,8 @@ def _continues_instruction(before: str, kind: str, chance: float, low: str, name
 
 def _make_instruction(kind: str, clause: Clause, low: str, named: Named) -> Instruction:
     holds = TASK if re.search(load_table()["task"], clause.sentence.lower()) else SESSION
+    if kind == HOW and _is_of_one_text(low, named):
+        holds = HERE
     acts = tuple(act for act in named.acts if kind not in STANDING or _is_ruled_out(act, low))
     touches = bool(re.search(load_table()["touches"], low))
     if kind == BAN and named.paths and not named.acts and not named.wanted:
@@ -482,6 +523,13 @@ def _make_instruction(kind: str, clause: Clause, low: str, named: Named) -> Inst
         deletes=bool(re.search(load_table()["deletes"], low)) and not _is_dependent(low),
         likes=named.wanted[0] if kind == HOW and named.wanted else "",
     )
+
+
+def _is_of_one_text(low: str, named: Named) -> bool:
+    """Whether a way is that of one thing at hand: "keep it short", and not "keep it py3.9 compatible"."""
+    names = named.paths or named.code or named.wanted or named.unwanted
+    plain = all(word.isalpha() for word in named.words)
+    return not names and plain and len(named.words) <= 1 and re.search(load_table()["pronouns"], low) is not None
 
 
 _PLACED = frozenset(("push", "force-push", "commit", "amend", "merge", "rebase", "reset"))

@@ -24,8 +24,9 @@ SPARED = "spared"
 """Said of what was asked for: it may be left out."""
 STANDING = (BAN, ONLY, HOW)
 """What is told again."""
-SESSION, TASK, HERE, RULE = "session", "task", "here", "rule"
-"""How long an instruction holds: till the end, till another task begins, for this message, or as a rule of theirs."""
+SESSION, TASK, HERE, RULE, PART = "session", "task", "here", "rule", "part"
+"""How long an instruction holds: till the end, till another task begins, for this message, as a rule of theirs, or as
+part of a long message: till the end where the session began with that, else for the task."""
 
 
 class Instruction(Value):

@@ -74,10 +74,15 @@ def _list_failing(turns: list[TurnActions]) -> list[TurnActions]:
     """The last turns in which something failed and nothing went well, newest first."""
     row: list[TurnActions] = []
     for group in reversed(turns):
-        if not group.failing or group.has_success:
+        if not group.failing or group.has_success or any(map(_awaits_approval, group.failing)):
             break
         row.append(group)
     return row
+
+
+def _awaits_approval(action: Action) -> bool:
+    """Whether a call waits for a permission that somebody may yet give: the agent is told so, and says so."""
+    return action.denied and any(mark in action.error for mark in ("requires approval", "granted it"))
 
 
 def _count_while(row: list[TurnActions], holds: "Callable[[TurnActions], bool]") -> int:
