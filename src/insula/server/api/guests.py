@@ -16,7 +16,7 @@ from insula.errors import InputError
 from insula.memory.storage.store import NAME_CHARS
 from insula.metacognition.suspended import read_suspended
 from insula.server.api.schema import ApiModel, RequestBody
-from insula.server.api.talk import ConfidenceEstimate, MonitorJudgement, TurnSignal, TurnVerdict
+from insula.server.api.told import ConfidenceEstimate, MonitorJudgement, TurnSignal, TurnVerdict
 from insula.server.problems import document_problems
 from insula.server.users import Caller, service_of, settle_user
 from insula.session.saved import Advisory

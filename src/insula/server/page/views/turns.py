@@ -9,7 +9,7 @@ from pydantic import BaseModel, Field, ValidationError
 from insula.memory.storage.rows import LedgerEntry, SessionStretch, StoredGuidance, TranscriptLine
 from insula.operations.adaptations import describe_duration
 from insula.server.api.schema import Id
-from insula.server.api.talk import (
+from insula.server.api.told import (
     ConfidenceEstimate,
     LessonTold,
     Milliseconds,
