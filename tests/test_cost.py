@@ -29,4 +29,4 @@ def test_what_it_costs_has_not_doubled(name: str, tmp_path: Path) -> None:
     command = [sys.executable, str(Path(costs.__file__)), name]
     environment = os.environ | {"OPENBLAS_NUM_THREADS": "1"}
     done = subprocess.run(command, env=environment, cwd=tmp_path, check=True, capture_output=True, text=True)
-    assert 0 <= float(done.stdout.split()[-1]) < TIMES * FIGURES[name]
+    assert float(done.stdout.split()[-1]) < TIMES * FIGURES[name]
