@@ -18,7 +18,7 @@ from insula.memory.storage.schema import UNSTATED, memories, relations, statemen
 from insula.memory.storage.vectors import Vector, pack_vector, unpack_vectors
 
 _BEFORE = memories.alias("before")
-_COLUMNS = ("id", "content", "provenance", "speaker")
+_COLUMNS = ("id", "content", "provenance", "speaker", "line")
 _TEXTS = sa.select(
     *(memories.c[name] for name in _COLUMNS),
     sa.func.coalesce(_BEFORE.c.content, "").label("before"),

@@ -247,6 +247,8 @@ class Unstated(NamedTuple):
     content: str
     provenance: str
     speaker: str
+    line: str
+    """What of it is shown as a fact."""
     before: str
     before_speaker: str
 
