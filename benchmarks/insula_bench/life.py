@@ -40,7 +40,7 @@ PER = 1_000
 Row = dict[str, Any]
 
 
-LATER = ("later", "third", "fourth", "fifth", "sixth", "fifteenth")
+LATER = ("later", "third", "fourth", "fifth", "sixth", "fifteenth", "sixteenth")
 """Tables of questions by other authors that can be lived; no fit reads the last two."""
 FURTHER = ("seventh", "eighth", "ninth", "tenth", "eleventh", "twelfth", "thirteenth", "fourteenth")
 """Tables by sixteen more authors, which the heads learn from."""
