@@ -38,7 +38,7 @@ REQUESTS = [
     ("de", "Kürzer bitte."),
     ("pt", "Sem emojis, por favor."),
     ("it", "Più breve, per favore."),
-    ("zh", "请不要用表情符号。"),
+    ("zh", "请再短一点。"),
     ("ja", "絵文字なしでお願いします。"),
 ]
 NONE = [

@@ -41,6 +41,8 @@ SCALE = 20.0
 TABLES = ("dev", "held", "later", "third", "fourth", "fifth", "fresh")
 LIVES = ("later", "third", "fourth")
 """Tables of `life/`: personal questions, more than half of which nothing answers."""
+DAYS = (*LIVES, "fifth", *life.FURTHER[4:])
+"""Those that the projections are fitted on; the four left are lived by `gate`."""
 LEAST = 1e-12
 OWNERS = 4
 """Of each matter of `owners/`."""
@@ -83,7 +85,7 @@ def read_pairs() -> Iterator[Pairs]:
         yield _pairs(asked, told)
     for file in sorted((files("insula_bench") / "owners").iterdir(), key=lambda one: one.name):
         yield from _owned([jsonlib.loads(line) for line in file.read_text("utf-8").splitlines()])
-    for table in LIVES:
+    for table in DAYS:
         yield from (_life(life.read(table, language), language) for language in life.languages())
     yield _pairs(*_talks())
     yield _pairs(*_matters())

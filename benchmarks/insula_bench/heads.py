@@ -27,6 +27,7 @@ from insula.metacognition.reading import MEANT_CHARS
 from insula.stats import wilson
 from insula.text.analysis import LANGUAGES, analyse_text
 from insula.text.grammar import UNSPACED
+from insula.text.pasted import ELLIPSIS, QUOTED, told_words
 from insula_bench import gate, life, network
 from insula_bench import spelled as spelling
 from insula_bench.affinity import LIVES, fit_projections
@@ -44,11 +45,13 @@ FIRST = 3
 """Rounds through the data to find the piece of a message that means it."""
 EPOCHS: Mapping[HeadName, int] = {"personal": 8, "fact": 10, "handed": 10}
 """Rounds through the data to fit a head."""
-STARTS: Mapping[HeadName, int] = {"personal": 3, "fact": 1, "handed": 1}
+STARTS: Mapping[HeadName, int] = {"personal": 3, "fact": 3, "handed": 1}
 """Networks of which a head is the mean: from one start to another the chance of a plain sentence differs by 0.2."""
-LIVED, PLAIN = 8, 12
-"""How often `personal` reads a message of people's own days in each round, and a plain sentence: they are few beside
-what is composed, and the nearest to what people write."""
+LIVED = 8
+"""How often a head reads a message of people's own days in each round: they are few beside what is composed, and the
+nearest to what people write."""
+PLAIN: Mapping[HeadName, tuple[int, int]] = {"personal": (12, 12), "fact": (8, 20)}
+"""The same of a plain sentence that means what the head decides, and of one that does not."""
 AT_ONCE = 256
 MATTERS = 6
 """Things that are put into each template of what is to be forgotten."""
@@ -75,7 +78,7 @@ NEITHER: Mapping[HeadName, frozenset[str]] = {
 """Kinds that a head learns nothing from: they may hold what it decides, and are not labelled for it."""
 POINTS: Mapping[HeadName, Mapping[str, float]] = {
     "personal": {"sure": 0.005, "untold": 0.002},
-    "fact": {"store": 0.08, "answer": 0.65},
+    "fact": {"store": 0.08, "others": 0.04, "answer": 0.65},
     "handed": {"cut": 0.03, "announce": 0.006},
 }
 """For each action, the share of ordinary real messages that it may take by mistake; of `handed`, which no real message
@@ -374,6 +377,8 @@ def learned_from(head: HeadName) -> Iterator[Message]:
         yield from _asked()
     else:
         yield from _told()
+    yield from _lived(head)
+    yield from _plain(head)
 
 
 def pieces_of(text: str, language: str) -> tuple[str, ...]:
@@ -481,8 +486,6 @@ _FRAMES: Mapping[str, Sequence[tuple[str, bool]]] = {
 
 def _asked() -> Iterator[Message]:
     yield from _sides()
-    yield from _lived()
-    yield from _plain()
     for author, row in authored():
         language = author[:2]
         for label, texts in ((True, row["asks"]), (False, row.get("world", ()))):
@@ -508,20 +511,42 @@ def _sides() -> Iterator[Message]:
             yield Message(text, pieces_of(text, file[:2]), file[:2], False, f"shapes {row['text']}")
 
 
-def _lived() -> Iterator[Message]:
-    """What people told and asked on their own days."""
+def _lived(head: HeadName) -> Iterator[Message]:
+    """What people told and asked on their own days; a told answer beside its question is a fact, too."""
     for table in (*LIVES, "fifth", *life.FURTHER):
         for language in life.languages():
+            group = f"life {table} {language}"
             for row in life.read(table, language):
-                text, label = row["text"], row["kind"] in _PERSONAL
-                yield Message(text, pieces_of(text, language), language, label, f"life {table} {language}", times=LIVED)
+                label = _label(head, row["kind"])
+                if label is not None:
+                    yield Message(
+                        row["text"], _read_by(head, row["text"], language), language, label, group, times=LIVED
+                    )
+                elif head == "fact" and row["kind"] == "personal" and row["told"]:
+                    answered = f"{row['text']} {row['value'][0]}"
+                    yield Message(answered, (answered,), language, True, group)
 
 
-def _plain() -> Iterator[Message]:
+def _plain(head: HeadName) -> Iterator[Message]:
     """What is told and asked in the plainest words."""
     for file, number, row in rows_in("plain"):
-        language, text, label = file[:2], row["text"], row["kind"] in _PERSONAL
-        yield Message(text, pieces_of(text, language), language, label, f"plain {number}", times=PLAIN)
+        label = _label(head, row["kind"])
+        if label is not None:
+            pieces = _read_by(head, row["text"], file[:2])
+            yield Message(row["text"], pieces, file[:2], label, f"plain {number}", times=PLAIN[head][not label])
+
+
+def _label(head: HeadName, kind: str) -> bool | None:
+    """Whether a message of people's own days means what a head decides; None where it is not labelled for that."""
+    if kind in MEANT_IN_LIFE[head]:
+        return True
+    return None if head == "fact" and kind in UNLABELLED_FACTS else False
+
+
+def _read_by(head: HeadName, text: str, language: str) -> tuple[str, ...]:
+    """The pieces of a message that a head reads; what somebody else said is no fact, and is not read."""
+    told = told_words(text).replace(QUOTED, ELLIPSIS) if head == "fact" else ""
+    return pieces_of(told or text, language)
 
 
 def rows_in(folder: str) -> Iterator[tuple[str, int, dict[str, Any]]]:
@@ -532,8 +557,13 @@ def rows_in(folder: str) -> Iterator[tuple[str, int, dict[str, Any]]]:
 
 
 ASKS = re.compile("[?？]")
-_PERSONAL = frozenset({"personal", "both"})
-"""Kinds of messages of `life/` and `plain/` that only the user can have told the answer to."""
+MEANT_IN_LIFE: Mapping[HeadName, frozenset[str]] = {
+    "personal": frozenset({"personal", "both"}),
+    "fact": frozenset({"told", "statement"}),
+}
+"""Kinds of messages of `life/` and `plain/` that mean what a head decides."""
+UNLABELLED_FACTS = frozenset({"personal", "both", "shaped", "preference", "standing"})
+"""Kinds of them that may tell a fact, and are not labelled for it."""
 
 
 def _told() -> Iterator[Message]:
@@ -554,7 +584,7 @@ def _preferred() -> Iterator[Message]:
         language = file.name[:2]
         for line in file.read_text("utf-8").splitlines():
             row = jsonlib.loads(line)
-            for text in row["standing"]:
+            for text in row.get("standing", ()):
                 yield Message(text, pieces_of(text, language), language, True, f"prefs {row['topic']}")
     yield from (one for one in preferred_frames() if one.label)
     for table in WISHES:

@@ -1,9 +1,10 @@
 """`insula bench preferences`: which preferences are heard, how many are invented, and what a newer one makes of one
 that stands; with `--write` it fits the networks of `insula.language.preferences` first (`make heads` does).
 
-They are fitted on what people say of how they want answers (`prefs/`, by many hands; `standing/`; tables), and on what
-asks for nothing of the kind, most of it real conversations and composed messages. Each group (a topic in all languages,
-a table, a conversation) is left out in one of five folds; all figures come from the folds in which it was left out.
+They are fitted on what people say of how they want answers (`prefs/`, by many hands; `standing/`; people's own days;
+tables), and on what asks for nothing of the kind, most of it real conversations and composed messages. Each group (a
+topic in all languages, a table, a person) is left out in one of five folds; all figures come from the folds in which it
+was left out.
 """
 
 import json as jsonlib
@@ -30,6 +31,11 @@ from insula_bench.softmax import Network
 Array = npt.NDArray[Any]
 
 FIRST, EPOCHS, EPOCHS_PART = 3, 8, 60
+STARTS = 3
+"""Networks of what a sentence means that are fitted; their mean decides."""
+CLOSEST = 2
+"""How often a fit reads each line of people's own days, and what was written about answers, since so much else needs
+nothing."""
 COMPOSED = 600
 """Messages of each language that are composed."""
 WEIGHS = {"meant": 0.8, "spelled": 0.6}
@@ -62,12 +68,10 @@ ACTIONS: Mapping[str, Meaning] = {"standing": "standing", "lifts": "lifts", "uns
 TAKEN = {"standing": 0.005, "lifts": 0.003, "unsure": 0.015}
 """For each action, the share of real messages that it may take by mistake; what is only likely enough to be `unsure`
 counts where it is about what stands already."""
-HAND = ("prefs", "wishes", "wish_pairs")
-"""How the groups begin of what was written about how answers are to be."""
-LEAST = {"standing": 0.82, "lifts": 0.25, "unsure": 0.5}
-"""Chance from which each is acted on at least, however seldom real messages reach less: at 0.79 one of thirteen told
-facts stood before half of all later messages."""
-OTHERS = {"amid": 0.9, "for_good": 0.3, "asked": 0.005, "none": 0.5, "part": 0.4}
+LEAST = {"standing": 0.82, "lifts": 0.5, "unsure": 0.5}
+"""Chance from which each is acted on at least, however seldom real messages reach less: one
+sentence that stands wrongly stands beside all later messages."""
+OTHERS = {"amid": 0.95, "for_good": 0.5, "asked": 0.005, "none": 0.5, "part": 0.4}
 """The other points: from which it stands amid other things, or of no known part of an answer; from which a form of
 address stands; from which a bare request may stand once it is asked again; below which a sentence may ask for something
 for now; and from which it is believed what it is about."""
@@ -87,6 +91,8 @@ class Said(NamedTuple):
     """What of an answer it is about: "length.short", or "length" where it is not known which way; empty: not known."""
     is_real: bool = False
     """Whether somebody wrote it to an assistant, and nobody for this."""
+    times: int = 1
+    """How often a fit reads it."""
 
 
 class Fitted(NamedTuple):
@@ -106,7 +112,6 @@ def run(write: bool, json: bool) -> int:
     """Measure, and where asked to fit first and write what was fitted into the package."""
     report = {"left out": fit_all()} if write else {}
     report |= {f"wishes_{name}": measured(read(f"wishes_{name}.jsonl")) for name in TABLES}
-    report["wanted"] = measured(list(_wanted_of_answers()))
     report |= {f"wish_pairs{name}": measured_pairs(read(f"wish_pairs{name}.jsonl")) for name in PAIRS}
     for name, found in report.items() if not json else ():
         print(f"{name:<18} " + "; ".join(f"{how}: {value}" for how, value in found.items()))
@@ -118,6 +123,7 @@ def run(write: bool, json: bool) -> int:
 # What they are fitted on.
 
 NOT_STANDING: frozenset[Meaning] = frozenset(MEANINGS) - {"standing"}
+OF_NOW: frozenset[Meaning] = frozenset({"none", "once"})
 
 
 def learned_from() -> Iterator[Said]:
@@ -129,9 +135,12 @@ def learned_from() -> Iterator[Said]:
     for name in TABLES:
         for row in read(f"wishes_{name}.jsonl"):
             may = frozenset[Meaning]({"standing"}) if row["standing"] else NOT_STANDING
-            yield Said(row["text"], pieces_of(row["text"], row["lang"]), row["lang"], may, f"wishes {name}")
+            pieces = pieces_of(row["text"], row["lang"])
+            yield Said(row["text"], pieces, row["lang"], may, f"wishes {name}", times=CLOSEST)
     yield from _of_pairs()
     yield from _ordinary()
+    yield from _lived()
+    yield from _plain()
 
 
 def _part_bidden(one: heads.Message) -> str:
@@ -147,46 +156,54 @@ def _of_pairs() -> Iterator[Said]:
         for row in read(f"wish_pairs{name}.jsonl"):
             language, kinds, part = row["lang"], _wanted(row["relation"]), SLOTS.get(row.get("slot", ""), "")
             some = frozenset[Meaning]({"standing"} if part in ("name", "formality") else {"standing", "once"})
-            yield Said(row["old"], pieces_of(row["old"], language), language, some, f"wish_pairs{name}", part)
+            pieces, group = pieces_of(row["old"], language), f"wish_pairs{name}"
+            yield Said(row["old"], pieces, language, some, group, part, times=CLOSEST)
             if kinds == {"lifts"} or kinds <= {"same", "replaces"}:
                 may = frozenset[Meaning]({"lifts"}) if kinds == {"lifts"} else some
-                yield Said(row["new"], pieces_of(row["new"], language), language, may, f"wish_pairs{name}", part)
+                pieces = pieces_of(row["new"], language)
+                yield Said(row["new"], pieces, language, may, group, part, times=CLOSEST)
 
 
 def _by_hand() -> Iterator[Said]:
     """What people say of how they want answers: for good, for once, no longer, and what only sounds like it."""
-    for file in sorted((files("insula_bench") / "prefs").iterdir(), key=lambda one: one.name):
-        language = file.name[:2]
-        for line in file.read_text("utf-8").splitlines():
-            row = jsonlib.loads(line)
-            for kind in MEANINGS:
-                part = "none" if kind == "none" else row.get("slot", row["topic"])
-                for text in row.get(kind, ()):
-                    pieces = pieces_of(text, language)
-                    yield Said(text, pieces, language, frozenset({kind}), f"prefs {row['topic']}", part)
+    for file, _, row in heads.rows_in("prefs"):
+        for kind in MEANINGS:
+            part = "none" if kind == "none" else row.get("slot", row["topic"])
+            for text in row.get(kind, ()):
+                pieces = pieces_of(text, file[:2])
+                yield Said(text, pieces, file[:2], frozenset({kind}), f"prefs {row['topic']}", part, times=CLOSEST)
 
 
 def _ordinary() -> Iterator[Said]:
     """What asks nothing for good: real conversations, what people write on ordinary days, what they tell."""
-    some = frozenset[Meaning]({"none", "once"})
     for one in (*heads.everyday(), *heads.ordinary()):
-        yield Said(one.text, one.pieces, one.language, some, one.group, "none", one.is_real)
+        yield Said(one.text, one.pieces, one.language, OF_NOW, one.group, "none", one.is_real)
     for author, row in heads.authored():
         pieces = pieces_of(row["text"], author[:2])
         yield Said(row["text"], pieces, author[:2], frozenset({"none"}), f"told {row['matter']}", "none")
-    for table in LIVES:
-        for language in life.languages():
-            for row in life.read(table, language):
-                may = {"preference": frozenset[Meaning]({"standing"}), "no_preference": NOT_STANDING}.get(
-                    row["kind"], some
-                )
-                part = "" if row["kind"] == "preference" else "none"
-                yield Said(
-                    row["text"], pieces_of(row["text"], language), language, may, f"life {table} {language}", part
-                )
     for one in compose(count=COMPOSED):
         may = frozenset[Meaning]({"standing"}) if one.kind == "preference" else NOT_STANDING
         yield Said(one.text, pieces_of(one.text, one.language), one.language, may, one.group)
+
+
+def _lived() -> Iterator[Said]:
+    """What people told, asked and wanted on their own days."""
+    kinds = {"preference": frozenset[Meaning]({"standing"}), "no_preference": NOT_STANDING}
+    for table in (*LIVES, "fifth", *life.FURTHER):
+        for language in life.languages():
+            for row in life.read(table, language):
+                may, pieces = kinds.get(row["kind"], OF_NOW), pieces_of(row["text"], language)
+                part, group = "" if row["kind"] == "preference" else "none", f"life {table} {language}"
+                yield Said(row["text"], pieces, language, may, group, part, times=CLOSEST)
+
+
+def _plain() -> Iterator[Said]:
+    """What is told and asked in the plainest words. What is wanted there is left out, since nobody says for how long,
+    and so are the tables of facts alone (`_facts`): with them fewer preferences are heard."""
+    for file, number, row in heads.rows_in("plain"):
+        if row["kind"] not in {"standing", "forget"} and not file.endswith("_facts.jsonl"):
+            pieces, group = pieces_of(row["text"], file[:2]), f"plain {row['kind']} {number}"
+            yield Said(row["text"], pieces, file[:2], OF_NOW, group)
 
 
 def read(name: str) -> list[dict[str, Any]]:
@@ -234,10 +251,9 @@ def _fit(said: Sequence[Said], vectors: Vectors) -> Fitted:
     for at, chance in zip(map(int, others), map(float, likely), strict=True):
         best[owner[at]] = max(best.get(owner[at], (-1.0, at)), (chance, at))
     kept = np.concatenate([np.flatnonzero(open_), np.array([at for _, at in best.values()], np.int64)])
-    by_hand = np.array([one.group.startswith(HAND) for one in said])[owner]
-    kept = np.concatenate([kept, kept[by_hand[kept]]])  # twice, since so much else needs nothing
+    kept = np.repeat(kept, np.array([one.times for one in said])[owner][kept])
     grams = softmax.fit_spelled([vectors.spelled(pieces[at]) for at in map(int, kept)], may[kept])
-    return Fitted(softmax.fit(rows[kept], may[kept], EPOCHS), grams)
+    return Fitted(softmax.fit(rows[kept], may[kept], EPOCHS, STARTS), grams)
 
 
 def _pieces(said: Sequence[Said], vectors: Vectors) -> tuple[list[str], Array, Array, Array]:
@@ -323,15 +339,6 @@ def measured(rows: Sequence[Mapping[str, Any]]) -> dict[str, str]:
     )
     told, others = (counts[kind, True] + counts[kind, False] for kind in (True, False))
     return {"heard": f"{counts[True, True]} of {told}", "invented": f"{counts[False, True]} of {others}"}
-
-
-def _wanted_of_answers() -> Iterator[dict[str, Any]]:
-    """What four authors wrote that no fit reads: wanted of all answers, of one, no more, and what only sounds so."""
-    for file in sorted((files("insula_bench") / "wanted").iterdir(), key=lambda one: one.name):
-        for line in file.read_text("utf-8").splitlines():
-            row = jsonlib.loads(line)
-            for kind in MEANINGS:
-                yield from ({"text": one, "lang": file.name[:2], "standing": kind == "standing"} for one in row[kind])
 
 
 def measured_pairs(rows: Sequence[Mapping[str, Any]]) -> dict[str, str]:

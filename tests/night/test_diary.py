@@ -56,7 +56,7 @@ SPANISH: Diary = (
     (2, ("Dame las cantidades en gramos, siempre.", "¿Y un bizcocho?", "Gracias.")),
     (3, ("Llámame Nina cuando me contestes.", "Mi hermana odia las listas.", "¿Qué ceno hoy?")),
     (4, ("Sin emojis, por favor.", "¿Qué vino va con pescado?", "Gracias.")),
-    (5, ("He cambiado de idea: tutéame siempre.", "¿Qué postre hago?", "Gracias.")),
+    (5, ("Tutéame siempre, por favor.", "¿Qué postre hago?", "Gracias.")),
     (6, ("Esta vez contéstame en inglés, por favor.", "¿Y para beber?", "Gracias.")),
     (8, ("Acaba siempre con una pregunta.", "¿Cuánto dura el caldo?", "Gracias.")),
     (10, ("Ya no hace falta que acabes con una pregunta.", "Prefiero respuestas cortas.", "¿Qué hago con el arroz?")),
@@ -64,7 +64,7 @@ SPANISH: Diary = (
 GERMAN: Diary = (
     (1, ("Wie lese ich eine Datei?", "Schreib den Code ab jetzt immer in Python.", "Danke.")),
     (2, ("Verwende künftig nie pandas.", "Wie sortiere ich eine Liste?", "Danke.")),
-    (3, ("Siez mich bitte.", "Was ist eine Klasse?", "Danke.")),
+    (3, ("Sprich mich bitte immer mit Sie an.", "Was ist eine Klasse?", "Danke.")),
     (4, ("Meine Chefin will immer alles als Tabelle.", "Nenn mich Frau Hill, wenn du antwortest.", "Danke.")),
     (5, ("Antworte in Zukunft kurz.", "Was ist ein Modul?", "Danke.")),
     (6, ("Mit kurz meine ich höchstens zwei Sätze.", "Was ist ein Paket?", "Danke.")),
@@ -145,7 +145,7 @@ async def test_a_spanish_diary() -> None:
         2: (["Dame las cantidades en gramos, siempre."], []),
         3: (["Llámame Nina cuando me contestes."], []),
         4: ([], []),
-        5: (["He cambiado de idea: tutéame siempre."], []),
+        5: (["Tutéame siempre, por favor."], ["Háblame siempre de usted, por favor."]),
         6: ([], []),
         8: (["Acaba siempre con una pregunta."], []),
         10: (["Prefiero respuestas cortas."], ["Acaba siempre con una pregunta."]),
@@ -191,13 +191,13 @@ async def test_a_german_diary_with_a_strong_model() -> None:
     assert await changed(GERMAN, model) == {
         1: (["Schreib den Code ab jetzt immer in Python."], []),
         2: (["Verwende künftig nie pandas."], []),
-        3: (["Siez mich bitte."], []),
+        3: (["Sprich mich bitte immer mit Sie an."], []),
         4: (["Nenn mich Frau Hill, wenn du antwortest."], []),
         5: (["Antworte in Zukunft kurz."], []),
         6: (["Mit kurz meine ich höchstens zwei Sätze."], ["Antworte in Zukunft kurz."]),
         8: ([], ["Verwende künftig nie pandas."]),
         10: (
             ["Schreib mir ab heute immer Rust statt Python."],
-            ["Schreib den Code ab jetzt immer in Python.", "Siez mich bitte."],
+            ["Schreib den Code ab jetzt immer in Python.", "Sprich mich bitte immer mit Sie an."],
         ),
     }

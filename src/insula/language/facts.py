@@ -24,9 +24,6 @@ WORDS, SIGNS = 3, 5
 """Words, or characters where words are not spaced, that a sentence has at least which answers nothing."""
 MOST = 24
 """Sentences of one message that are weighed."""
-LIKELY = 0.5
-"""Chance from which a sentence is a fact though it seems to ask for one: of four tables (development) 71 of 283 that
-asked are kept no more, and 6 of 2,155 that tell something are lost."""
 EXCHANGE = 2
 """Lines of the exchange before."""
 
@@ -64,12 +61,12 @@ def find_fact_candidates(analysis: Analysis, before: Sequence[Utterance] = ()) -
 def _list_units(own: Analysis, quoted: Sequence[str], before: Sequence[Utterance]) -> Iterator[FactCandidate]:
     stating = {sentence.text for sentence in find_assertions(own)}
     for sentence in own.sentences:
-        if sentence.text in stating:
-            if not asks_of_assistant(sentence.text, own.language):
-                yield _make_unit(sentence.text, own, quoted, before)
-        elif any(asks_in(sentence, own.language)):
-            parts = (_make_unit(part, own, quoted, before) for part in find_asides(sentence.text, own.language))
-            yield from (part for part in parts if part.own or own.language in UNSPACED)
+        texts: Iterable[str] = (sentence.text,) if sentence.text in stating else ()
+        if not texts and any(asks_in(sentence, own.language)):
+            texts = find_asides(sentence.text, own.language)
+        for text in texts:
+            if not asks_of_assistant(text, own.language):
+                yield _make_unit(text, own, quoted, before)
 
 
 def _make_unit(text: str, whole: Analysis, quoted: Sequence[str], before: Sequence[Utterance]) -> FactCandidate:
@@ -123,14 +120,15 @@ def _is_fact(candidate: FactCandidate, vector: Vector | None) -> bool:
         return candidate.own
     if candidate.asked or candidate.follows:
         return likely >= operating_point("fact", "answer")
-    is_told = likely >= LIKELY or not _asks_surely(candidate, vector)
-    return _is_clause(candidate.text) and likely >= operating_point("fact", "store") and is_told
+    least = operating_point("fact", "store" if candidate.own else "others")
+    return _is_clause(candidate.text) and likely >= least and not _asks_rather(candidate, vector, likely)
 
 
-def _asks_surely(candidate: FactCandidate, vector: Vector | None) -> bool:
-    """Whether a sentence surely asks for what only the user can have told: "The vet wants to know which tablets"."""
+def _asks_rather(candidate: FactCandidate, vector: Vector | None, likely: float) -> bool:
+    """Whether a sentence asks for what only the user can have told ("The vet wants to know which tablets"), surely and
+    more likely than it tells a fact."""
     asks = predict_chance("personal", candidate.meant, vector)
-    return asks is not None and weigh_message(asks, asks) >= operating_point("personal", "sure")
+    return asks is not None and weigh_message(asks, asks) >= max(operating_point("personal", "sure"), likely)
 
 
 def _is_clause(text: str) -> bool:

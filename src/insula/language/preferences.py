@@ -41,9 +41,9 @@ LONGEST = 160
 """Characters of a preference."""
 MOSTLY = 0.75
 """Share of a message that its preferences must make up for it to be nothing else."""
-OF_ANSWERS = 0.4
-"""Chances to be a preference and to be feedback, together, from which what is asked for now is of answers, and may
-stand once it is asked again: "make it shorter" may, "convert 12 stone to kg" is an order."""
+OF_ANSWERS = 1.0
+"""Chances to ask for something, for good or for now, and to be feedback, together, from which what is asked for now is
+of answers, and may stand once it is asked again: "make it shorter" may, "convert 12 stone to kg" is an order."""
 FEWEST_WORDS = 2
 """Words that take something back: "Fine." does not."""
 MESSAGE = 300
@@ -126,14 +126,15 @@ def _read_preference(
     within = (part_of(pieces[piece]) for piece in (text, *pieces) if piece in text)
     part = next(filter(None, within), "") if force != "once" or chances["none"] < at["none"] else ""
     name = part.partition(".")[0]
-    if force in ("once", "unsure") and name in FOR_GOOD and chances["standing"] >= at["for_good"]:
+    if force in ("once", "unsure") and name in FOR_GOOD and not is_amid and chances["standing"] >= at["for_good"]:
         force = "standing"
     if force in ("once", "unsure") and not part:
         return None
     if force == "standing" and not part and chances["standing"] < at["amid"]:
         return None  # of no known part of an answer: as sure as amid other text, or silence
     again = chances["standing"] >= at["asked"] and name not in SEVERAL.union(TASKS)
-    again = again and chances["standing"] + (guiding_chance("feedback", pieces[text]) or 0.0) >= OF_ANSWERS
+    asks = chances["standing"] + chances["once"]
+    again = again and asks + (guiding_chance("feedback", pieces[text]) or 0.0) >= OF_ANSWERS
     return Preference(text, force, part, scope_of(text, language), alone=again)
 
 

@@ -143,7 +143,7 @@ def find_asides(text: str, language: str) -> Iterator[str]:
     parts = [part.strip() for part in _joint_pattern(language, asking=True).split(text) if part.strip()]
     for part in parts if len(parts) > 1 else ():
         known = analyse_sentence(part, language)
-        if len(known.terms) > 1 and not any(asks_in(known, language)) and not text.startswith(part):
+        if len(known.terms) > 1 and not any(asks_in(known, language)):
             yield part
 
 
