@@ -262,7 +262,9 @@ async def test_what_is_told_of_somebody_else_stays_theirs_however_near(line: str
 
 @pytest.mark.parametrize(
     ("older", "newer", "ask"),
-    [],
+    [
+        ("J'ai une vieille Twingo.", "Ma pauvre Renault est partie à la casse.", "Est-ce que j'ai encore ma Twingo ?"),
+    ],
 )
 async def test_what_may_have_changed_in_other_words_is_told_with_what_was_and_first(
     older: str, newer: str, ask: str
