@@ -41,8 +41,10 @@ SCALE = 20.0
 TABLES = ("dev", "held", "later", "third", "fourth", "fifth", "fresh")
 LIVES = ("later", "third", "fourth")
 """Tables of `life/`: personal questions, more than half of which nothing answers."""
-DAYS = (*LIVES, "fifth", *life.FURTHER[4:])
-"""Those that the projections are fitted on; the four left are lived by `gate`."""
+UNREAD = life.FURTHER[:4]
+"""Tables of people's days that the projections are not fitted on: `gate` lives them."""
+DAYS = (*LIVES, "fifth", *life.FURTHER[len(UNREAD) :])
+"""Those that they are fitted on."""
 LEAST = 1e-12
 OWNERS = 4
 """Of each matter of `owners/`."""

@@ -34,8 +34,6 @@ FACTS, ASKED = (2, 6, 15, 60), 12
 """Facts that are told in each language by four people, and how many of them are asked for at most."""
 UNKNOWN = 12
 """Facts that are asked for and were not told."""
-LIVED = 4
-"""Further tables that are lived."""
 VARIED = 6.0
 """What the messages of the others count for: they are of all lengths and kinds, those of the lives are short
 questions alone."""
@@ -89,7 +87,7 @@ async def _live(real: Mapping[str, Sequence[str]]) -> list[Lived]:
         people = list(_people(language))
         for number, (facts, asks) in enumerate(people):
             needless = [Said("real", text) for text in real[language][number :: len(people)]]
-            further = number >= len(people) - LIVED
+            further = number >= len(people) - len(affinity.UNREAD)
             async with life.person(facts) as (mind, clock):
                 for said in (*asks, *needless):
                     clock.advance(life.HOUR)
@@ -120,7 +118,7 @@ def _people(language: str) -> Iterator[tuple[list[str], list[Said]]]:
             [row["text"] for row in rows[:told]],
             asks + [Said("untold", ask) for row in unknown for ask in row["asks"]],
         )
-    for table in ("questions", *affinity.LIVES, *life.FURTHER[:LIVED]):
+    for table in ("questions", *affinity.LIVES, *affinity.UNREAD):
         rows = life.read(table, language)
         asked = [row for row in rows if row.get("half", "dev") == "dev"]
         asks = [Said("world", row["text"]) for row in asked if row["kind"] == "world"]

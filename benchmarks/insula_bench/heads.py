@@ -82,7 +82,8 @@ POINTS: Mapping[HeadName, Mapping[str, float]] = {
     "handed": {"cut": 0.03, "announce": 0.006},
 }
 """For each action, the share of ordinary real messages that it may take by mistake; of `handed`, which no real message
-is labelled for, the share of what leads to words of the user's own."""
+is labelled for, the share of what leads to words of the user's own. A sentence that says neither "I" nor "my" is stored
+as a fact from `others` on."""
 
 
 CHAT = "xpersona"

@@ -69,8 +69,8 @@ TAKEN = {"standing": 0.005, "lifts": 0.003, "unsure": 0.015}
 """For each action, the share of real messages that it may take by mistake; what is only likely enough to be `unsure`
 counts where it is about what stands already."""
 LEAST = {"standing": 0.82, "lifts": 0.5, "unsure": 0.5}
-"""Chance from which each is acted on at least, however seldom real messages reach less: one
-sentence that stands wrongly stands beside all later messages."""
+"""Chance from which each is acted on at least, however seldom real messages reach less: one sentence that stands
+wrongly stands beside all later messages."""
 OTHERS = {"amid": 0.95, "for_good": 0.5, "asked": 0.005, "none": 0.5, "part": 0.4}
 """The other points: from which it stands amid other things, or of no known part of an answer; from which a form of
 address stands; from which a bare request may stand once it is asked again; below which a sentence may ask for something

@@ -157,9 +157,8 @@ def _make_statements(row: Unstated, embed: Embed | None) -> tuple[Statement, ...
         analysis = analyse_text("\n".join(whole), default=analysis.language)
     teller = row.speaker if row.provenance == "user" else ""
     before = [Utterance(row.before, row.before_speaker == row.speaker)] if row.before else []
-    is_fact = row.line == row.content  # as where a person wrote it in the place of a fact
-    units = () if is_fact or teller != USER else fact_units(analysis, before, embed)
-    only = None if is_fact or teller != USER else [unit.text for unit in units]
+    is_judged = teller == USER and row.line != row.content  # what a person writes in a fact's place is one, all of it
+    only = [unit.text for unit in fact_units(analysis, before, embed)] if is_judged else None
     return embedded_statements(analysis, teller, ASSISTANT, before, only, embed)
 
 
