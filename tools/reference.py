@@ -34,7 +34,7 @@ PROMISED = {
     "Controls": "max_context_items history_share retry",
     "FakeServer": "url requests received prompt",
     "Metacognition": """
-        open sync close turn begin finish add import_messages observe search list get update delete history export
+        open sync close turn begin finish add observe search list get update delete history export
         forget subscribe sleep understand solve""",
     "FrozenClock": "advance",
     "Memory": "id content provenance speaker said_at session kind line withheld state mode metadata",

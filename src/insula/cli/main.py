@@ -41,7 +41,7 @@ COMMANDS: Mapping[str, CommandEntry] = {
     "on": CommandEntry(AGENTS, "hooks:on", "Switch the hooks on, or one of their senses."),
     "off": CommandEntry(AGENTS, "hooks:off", "Switch the hooks off, or one of their senses."),
     "purge": CommandEntry(AGENTS, "hooks:purge", "Erase all that the hooks observed and learned."),
-    "memory": CommandEntry(KNOWS, "memory:app", "Facts that you told: list, search, add, edit, erase, import."),
+    "memory": CommandEntry(KNOWS, "memory:app", "Facts that you told: list, search, add, edit, erase."),
     "guidance": CommandEntry(KNOWS, "guidance:app", "What it learned: preferences, lessons and rules."),
     "sleep": CommandEntry(KNOWS, "sleep:sleep", "Run the night now, and show what it changed."),
     "serve": CommandEntry(RUN, "serve:serve", "Start the server: the page, the API and the metrics."),

@@ -3,12 +3,9 @@
 import shlex
 import sys
 from collections.abc import Callable, Sequence
-from pathlib import Path
 from typing import Annotated, Literal, TypeVar
 
 import typer
-from rich.console import Console
-from rich.progress import Progress as ProgressBar
 
 from insula import settings
 from insula.calibration import adjust_probability, load_shipped
@@ -25,11 +22,9 @@ from insula.memory.storage.filters import Filter, read_moment
 from insula.memory.storage.store import Store
 from insula.memory.storage.views import memory_record
 from insula.metacognition import Metacognition
-from insula.metacognition.importing import ImportProgress, import_conversations
 from insula.metacognition.observing import add_fact, amend_fact
 from insula.night import outcomes
 from insula.operations import facts, memories
-from insula.operations.exports import read_export
 from insula.operations.facts import Fact
 from insula.operations.memories import Deleted, MemoryPage
 from insula.server.page.views.words import STANDS, describe_author
@@ -166,39 +161,6 @@ def add(
 
 def _open_mind(store: Store) -> Metacognition:
     return Metacognition(store, embed=embedding.embedding_by_name(settings.load_settings().embed))
-
-
-@app.command("import")
-def import_file(
-    file: Annotated[Path, typer.Argument(metavar="FILE", help="conversations.json, a zip with one, or JSON Lines.")],
-    user: User = ME,
-    dry_run: Annotated[bool, typer.Option("--dry-run", help="Only say what would be imported.")] = False,
-    json: Json = False,
-) -> None:
-    """Take in what you said to another program: ChatGPT's and Claude's exports, mem0's, or JSON Lines of messages.
-
-    An import that was stopped goes on when it is run again, and doubles nothing.
-    """
-    export = read_export(file)
-    if dry_run:
-        record = {"program": export.program, "conversations": len(export.conversations), "messages": export.own}
-        return print_json(record) if json else print(f"{export.program}: {export.found}. Nothing was imported.")
-
-    async def import_messages(store: Store) -> ImportProgress:
-        last = ImportProgress(done=0, total=export.own, added=0)
-        async for last in import_conversations(_open_mind(store).engine, user, export.conversations):
-            bar.update(task, completed=last.done)
-        return last
-
-    with ProgressBar(console=Console(stderr=True), transient=True, disable=not sys.stderr.isatty()) as bar:
-        task = bar.add_task("importing", total=export.own)
-        done = with_store(import_messages)
-    known = done.done - done.added
-    if json:
-        return print_json({"program": export.program, "messages": done.done, "added": done.added})
-    return print(
-        f"{export.program}: {export.found}; {done.added:,} added" + (f", {known:,} known before." if known else ".")
-    )
 
 
 @app.command()

@@ -1,9 +1,8 @@
 """The facade of the package: `Metacognition`."""
 
-import asyncio
 import logging
 import time
-from collections.abc import AsyncGenerator, Callable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -49,7 +48,6 @@ from insula.types import IMPASSE, Assessment, Controls, Identity, ImpasseRecord,
 if TYPE_CHECKING:
     from insula.llm.budget import Account
     from insula.llm.model import Model
-    from insula.metacognition.importing import ImportProgress
     from insula.metacognition.searching import SearchResult
     from insula.metacognition.sync import Blocking
     from insula.night.cycle import SleepReport
@@ -390,29 +388,6 @@ class Metacognition:
         check_names(user, session)
         lines = [line for line in read_messages(messages, session) if plain_text(line.text).strip()]
         return tuple(await remember_lines(self.engine, user, session, lines, dump_metadata(metadata)))
-
-    async def import_messages(self, user: str, file: str | Path) -> "AsyncGenerator[ImportProgress]":
-        """Remember what a user said to another program; says how far it is after every few messages.
-
-        Takes ChatGPT's and Claude's exports, what mem0's `get_all` returns, and JSON Lines of messages. The file is
-        read to its end first. What was taken in before, or erased since, is passed over: a stopped import goes on.
-
-        Args:
-            user: whose memory it is.
-            file: `conversations.json`, or the zip as it was downloaded.
-
-        Raises:
-            InputError: the file cannot be read, or is of no program or version that is known.
-            StoreError: the store cannot be used.
-        """
-        from insula.metacognition.importing import import_conversations
-        from insula.operations.exports import read_export
-
-        check_types(user=user)
-        check_path(file)
-        export = await asyncio.to_thread(read_export, Path(file))
-        async for progress in import_conversations(self.engine, user, export.conversations):
-            yield progress
 
     async def observe(
         self,

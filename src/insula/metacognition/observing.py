@@ -122,8 +122,6 @@ async def remember_lines(
     session: str,
     lines: Sequence[ObservedLine],
     metadata: str = "",
-    *,
-    read_along: bool = False,
 ) -> list[int]:
     """Write lines down, all or none of them; returns the ids of their memories, less what was taken in before.
 
@@ -131,7 +129,6 @@ async def remember_lines(
         engine: what memory is held by.
         lines: what was said, oldest first.
         metadata: what the host says of them, as it is kept.
-        read_along: whether the assistant's lines are only read, since an answer needs its question.
 
     Raises:
         StoreError: the store cannot be used.
@@ -143,7 +140,7 @@ async def remember_lines(
         sources = [line.source_id for line in lines if line.source_id is not None]
         known = await engine.store.read(statements.taken_in, place.user_id, sources)
         for line in lines:
-            if line.source_id in known or (read_along and line.provenance == "assistant"):
+            if line.source_id in known:
                 said = TurnLine(
                     0, line.provenance, line.speaker, redact(clean_text(plain_text(line.text))), datetime.now(UTC)
                 )

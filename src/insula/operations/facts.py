@@ -12,7 +12,6 @@ from insula.language.statements import Statement
 from insula.memory.storage import facts as stated
 from insula.memory.storage.filters import Filter
 from insula.memory.storage.store import Store
-from insula.operations.exports import MEM0
 from insula.operations.memories import PAGE, get_memory, list_memories
 from insula.text.analysis import fold_accents
 from insula.types import Memory
@@ -47,8 +46,8 @@ class Fact:
 
     @property
     def teller(self) -> str:
-        """Who told it: a person, a tool, or the program whose memory it stood in; empty for the user."""
-        return MEM0 if self.memory.session == MEM0 else "" if self.memory.speaker == USER else self.memory.speaker
+        """Who told it, a person or a tool; empty for the user."""
+        return "" if self.memory.speaker == USER else self.memory.speaker
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
