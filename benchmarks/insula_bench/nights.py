@@ -39,7 +39,7 @@ MEASURED = (1, 5, 10, 20, 40)
 FACTS, ORDINARY = 60, 10
 """Facts that are told, and messages of an ordinary day."""
 POISONED = "acmepills"
-SETS = ("dev", "fresh", "last")
+SETS = ("dev", "fresh", "last", "held")
 REFLECTION = ((PhaseName.SUMMARIES, summarise_sessions), (PhaseName.REFLECTION, reflect_on_days))
 AT_ONCE = 8
 """Reflections in one answer of the model."""

@@ -188,9 +188,15 @@ def _lists() -> dict[str, Any]:
 async def test_what_a_strong_model_asks_for_is_fit(week: Week) -> None:
     found = await reflected(week, strong(week))
     assert found.read
-    refused = {"more than one night may retire", "ungrounded", "loses “Verwenden Sie das Sie.”", "about people"}
-    assert set(found.refused) <= refused  # the last two wrongly
+    refused = {"more than one night may retire", "loses “Verwenden Sie das Sie.”"}  # the last wrongly
+    assert set(found.refused) <= refused
     assert found.met >= found.wanted - len(found.refused)
+
+
+async def test_a_merge_of_many_that_loses_nothing_is_no_retirement() -> None:
+    week = next(week for week in weeks() if week["name"] == "four paraphrases")
+    found = await reflected(week, strong(week))
+    assert (found.met, found.refused) == (1, ())
 
 
 async def test_a_careless_model_is_refused_and_counted() -> None:

@@ -84,9 +84,7 @@ def judge_operations(
     refused: list[dict[str, Any]] = []
     touched: set[str] = set()
     for operation in asked[:MOST]:
-        gone = (
-            len(operation.ids) if operation.do == "retire" else len(operation.ids) - 1 if operation.do == "merge" else 0
-        )
+        gone = len(operation.ids) if operation.do == "retire" else 0  # what is merged is not lost
         why = _find_flaw(operation, of, ground, embed) or ("touched already" if touched & {*operation.ids} else "")
         why = why or ("more than one night may retire" if gone > left else "")
         if why:
@@ -127,10 +125,11 @@ def _find_flaw(
     ):
         return "unfit"
     wording = read_text(operation.text, embed)
-    if wording.is_about_people:
+    stated = [read_text(piece.advice, embed) for piece in pieces]
+    if wording.is_about_people and not any(each.is_about_people for each in stated):
         return ABOUT_PEOPLE
-    lost = next((each for each in pieces if not keeps_sense(wording, read_text(each.advice, embed), embed)), None)
-    return f"loses “{lost.advice}”" if lost else ""
+    lost = next((each for each in stated if not keeps_sense(wording, each, embed)), None)
+    return f"loses “{lost.text}”" if lost else ""
 
 
 def apply_operations(
