@@ -13,7 +13,6 @@ from pathlib import Path
 from typing import NamedTuple, TypeGuard
 
 from insula.coding.hosts.payload import get_objects, get_text
-from insula.coding.replay.find import SUFFIXES
 from insula.coding.replay.readers import (
     REPEATED,
     Row,
@@ -26,6 +25,7 @@ from insula.coding.replay.readers import (
 )
 from insula.errors import InputError
 
+SUFFIXES = (".jsonl", ".jsonl.xz")
 SPACING = 1.0
 """Seconds between two calls of a run without a clock: what repeats there is not taken for waiting."""
 _ACI = frozenset(

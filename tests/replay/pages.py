@@ -4,7 +4,7 @@ import random
 from collections import Counter
 from collections.abc import Sequence
 
-from insula.coding.replay.model import Moment, PatternCount, Replayed, TimelinePoint, Totals
+from insula.coding.replay.model import Moment, Replayed, TimelinePoint, Totals
 from insula.coding.step.patterns import PATTERNS
 from insula.coding.step.senses import chronos, nociception, vestibular
 from insula.coding.step.state import Reading, State
@@ -24,11 +24,6 @@ WORK = (
     ("Bash", "execute", "git diff --stat"),
     ("Bash", "execute", "npm run build -- --mode production"),
     ("WebFetch", "other", "https://docs.example.org/guides/streaming"),
-)
-ERRORS = (
-    "ModuleNotFoundError: No module named <str>",
-    "Exit code <n>: FAILED tests/test_loader.py::<id>",
-    "String to replace not found in file.",
 )
 
 
@@ -62,13 +57,11 @@ def totals(sessions: Sequence[Replayed]) -> Totals:
         made.hosts[one.host] += 1
         made.began = min(made.began or one.began, one.began)
         made.ended = max(made.ended, one.ended)
-        for name in ("tool_uses", "errors", "prompts", "interrupts", "tokens"):
-            setattr(made, name, getattr(made, name) + getattr(one, name))
+        made.add_numbers(one)
         for name in ("skipped", "readings", "rungs"):
             getattr(made, name).update(getattr(one, name))
     every = [moment for one in sessions for moment in one.moments]
     made.worst = sorted(every, key=lambda moment: moment.tokens, reverse=True)[:10]
-    made.failures = sorted(_failures(sessions), key=lambda one: one.happened, reverse=True)
     return made
 
 
@@ -92,8 +85,6 @@ def _point(chance: random.Random, step: int, project: str, at: float) -> Timelin
         target=target.format(project=project),
         ok=ok,
         tokens=spent,
-        error="" if ok else chance.choice(ERRORS),
-        agent="explorer" if chance.random() < 0.03 else "",
     )
 
 
@@ -141,7 +132,6 @@ def _failing(point: TimelinePoint, first: TimelinePoint, sense: str, rung: int, 
         target=first.target,
         ok=sense != nociception.NAME,
         tokens=point.tokens,
-        error=ERRORS[1] if sense == nociception.NAME else "",
         sense=sense,
         rung=rung,
         said=said,
@@ -152,29 +142,10 @@ def _counted(made: Replayed, rows: list[TimelinePoint], *, keep: bool) -> Replay
     made.tool_uses, made.tokens = len(rows), sum(point.tokens for point in rows)
     made.errors = sum(not point.ok for point in rows)
     made.moments.sort(key=lambda moment: moment.tokens, reverse=True)
+    made.times_stuck, made.stuck_seconds = len(made.moments), sum(moment.seconds for moment in made.moments)
+    made.stuck_tokens = min(sum(moment.tokens for moment in made.moments), made.tokens)
     made.patterns = {
         pattern.id: bool(made.moments) and (made.errors + place) % 3 == 0 for place, pattern in enumerate(PATTERNS[:6])
     }
     made.points = rows if keep else []
     return made
-
-
-def _failures(sessions: Sequence[Replayed]) -> list[PatternCount]:
-    found: list[PatternCount] = []
-    for pattern in PATTERNS:
-        could = [one for one in sessions if pattern.id in one.patterns]
-        did = [one for one in could if one.patterns[pattern.id]]
-        if could:
-            state = "active" if len(did) > 2 else "proposed"
-            projects = len({one.project for one in did})
-            found.append(
-                PatternCount(
-                    pattern=pattern.id,
-                    advice=pattern.advice,
-                    sessions=len(could),
-                    happened=len(did),
-                    projects=projects,
-                    state=state,
-                )
-            )
-    return found

@@ -129,8 +129,6 @@ def test_what_a_person_turned_down_stopped_or_corrected_is_theirs(host: str, tmp
     session.says("Never use npm here.").written(tmp_path)
     told = figures(tmp_path)
     assert (told["interrupts"], told["rejections"], told["prompts"]) == (1, 1, 2)
-    (turned_down,) = [remark for remark in told["remarks"] if remark["kind"] == "rejection"]
-    assert "pnpm" in turned_down["words"]
 
 
 @pytest.mark.parametrize("host", ["copilot", "opencode"])

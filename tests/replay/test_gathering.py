@@ -166,25 +166,6 @@ def test_totals_are_the_sums_and_the_worst_come_first(tmp_path: Path) -> None:
     assert (totals.sessions, totals.tool_uses, totals.errors, totals.prompts) == (3, 21, 13, 3)
 
 
-def test_a_failure_in_two_sessions_of_a_project_founds_its_rule(tmp_path: Path) -> None:
-    Session("one").says("Go.").fails(5).written(tmp_path)
-    (failure,) = [one for one in look(tmp_path).totals.failures if one.pattern == "error-loop"]
-    assert (failure.happened, failure.projects, failure.state) == (1, 1, "proposed")
-    Session("two").says("Go.").fails(5).written(tmp_path)
-    Session("calm").says("Go.").works(8).written(tmp_path)
-    totals = look(tmp_path).totals
-    failure = totals.failures[0]
-    assert (failure.pattern, failure.sessions, failure.happened) == ("error-loop", 2, 2)
-    assert failure.state == "active"
-
-
-def test_what_has_no_folder_is_of_no_project_and_founds_no_rule(tmp_path: Path) -> None:
-    for name in ("one", "two", "three"):
-        Session(name, cwd="").says("Go.").fails(5).written(tmp_path)
-    (failure,) = [one for one in look(tmp_path).totals.failures if one.pattern == "error-loop"]
-    assert (failure.happened, failure.projects, failure.state) == (3, 0, "proposed")
-
-
 def test_lines_long_past_are_forgotten_and_the_last_ones_are_not(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(readers, "GENERATION", 10)
     known = Seen()

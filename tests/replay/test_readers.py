@@ -2,7 +2,6 @@
 
 import io
 import json
-import lzma
 import os
 import time
 from pathlib import Path
@@ -407,26 +406,6 @@ def test_a_file_is_read_up_to_the_size_that_it_had(tmp_path: Path) -> None:
         more.write(b"two\n" * 1_000)
         more.flush()
         assert stream.read() == b"one\n"
-
-
-def test_what_unpacks_without_end_is_read_to_a_bound(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(lines, "MOST_UNPACKED", 1 << 16)
-    path = tmp_path / "s.jsonl.xz"
-    rows = "".join(json.dumps(row) + "\n" for row in Session().says("Go.").works(3).rows)
-    path.write_bytes(lzma.compress(rows.encode() + b"\n" * (8 << 20)))
-    totals = look(path).totals
-    assert totals.tool_uses == 3
-    assert lines.BOMB in totals.incomplete[str(path)]
-
-
-def test_a_packed_file_that_is_cut_short_is_read_up_to_there(tmp_path: Path) -> None:
-    text = "".join(json.dumps(row) + "\n" for row in Session().says("Go.").works(3_000).rows)
-    path = tmp_path / "s.jsonl.xz"
-    whole = lzma.compress(text.encode())
-    path.write_bytes(whole[: len(whole) * 3 // 4])
-    totals = look(path).totals
-    assert 0 < totals.tool_uses < 3_000
-    assert "cannot be read to its end" in totals.incomplete[str(path)]
 
 
 def test_a_file_that_vanishes_is_said(tmp_path: Path) -> None:

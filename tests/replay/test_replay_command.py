@@ -46,11 +46,9 @@ def bad_week(tmp_path: Path) -> Path:
 def test_the_summary_says_what_was_seen_what_hurt_and_what_to_do_next(bad_week: Path) -> None:
     said = call(bad_week).out
     assert "3 sessions (3 of Claude Code)" in said
-    assert "31 tool uses, 12 errors, 3 prompts, 0 interrupts" in said
+    assert "31 tool uses, 12 errors, 3 prompts, 0 interrupts, 0 calls turned down, 0 corrections" in said
     assert "failed in 6 turns, from Bash cat missing-0.txt" in said
     assert "it would have read: 5 turns in a row ended in similar errors." in said
-    assert "error-loop" in said
-    assert "2 of 2" in said
     assert "insula replay --learn" in said
     assert "insula install claude-code" in said
 
@@ -72,26 +70,6 @@ def test_it_shows_what_the_hook_would_say_and_so_no_sense_that_is_off(tmp_path: 
     assert readings == {} and moments == [] and "goes round a check" not in page
 
 
-def test_it_leads_with_what_the_user_did_and_the_rules_that_their_words_would_found(tmp_path: Path) -> None:
-    folder = tmp_path / "week"
-    folder.mkdir()
-    for day, name in enumerate(("one", "two")):
-        session = Session(name)
-        session.at += day * 3_600
-        session.says("Add a form.").works(3).says("no, never use npm here, use pnpm").works(2).fails(5).written(folder)
-    said = call(folder, "--html", tmp_path / "page.html").out
-    stepped, rules, stuck = map(said.index, ("You stepped in 2 times", "Rules in your own words", "What went wrong"))
-    assert stepped < rules < stuck
-    assert "1 would be used" in said
-    assert "“no, never use npm here, use pnpm”" in said[rules:stuck]
-    page = (tmp_path / "page.html").read_text("utf-8")
-    assert (
-        page.index("You stepped in 2 times") < page.index("Rules in your own words") < page.index("Worst moments</h2>")
-    )
-    (rule,) = figures(folder)["proposed"]
-    assert (rule["words"], rule["times"]) == ("no, never use npm here, use pnpm", 2)
-
-
 def test_the_figures_come_as_json(bad_week: Path) -> None:
     found = figures(bad_week)
     assert {name: found[name] for name in ("sessions", "tool_uses", "errors", "prompts", "interrupts")} == {
@@ -104,7 +82,6 @@ def test_the_figures_come_as_json(bad_week: Path) -> None:
     assert found["readings"] == {"nociception": 8}
     assert found["rungs"] == {"1": 2, "2": 2}
     assert found["skipped"] == {}
-    assert found["failures"][0]["pattern"] == "error-loop"
     assert [moment["session"] for moment in found["worst"]] == ["one", "two"]
 
 

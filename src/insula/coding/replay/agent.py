@@ -77,8 +77,8 @@ class Agent:
         moments: the stretches that are over.
     """
 
-    def __init__(self, name: str, on: frozenset[str] = DEFAULT) -> None:
-        self.name, self._on = name, on
+    def __init__(self, on: frozenset[str] = DEFAULT) -> None:
+        self._on = on
         self.actions: list[Action] = []
         self.moments: list[Moment] = []
         self._state = State()
@@ -134,7 +134,7 @@ class Agent:
         self._estimated += count_tokens(action)
         if action.ran and len(self.actions) < ACTIONS:
             self.actions.append(action)
-        point = _make_point(action, sensed, step, self.name)
+        point = _make_point(action, sensed, step, done.agent)
         nth = self._state.turn.number
         if not self._recent or self._recent[-1].nth != nth:
             self._recent.append(_Recent(nth, point, before))
@@ -240,7 +240,6 @@ def _make_point(action: Action, sensed: Sensed, step: int, agent: str) -> Timeli
         ok=action.ok,
         tokens=count_tokens(action),
         agent=agent,
-        error=action.error,
         sense=felt,
         rung=sensed.rung,
         said=sensed.text,

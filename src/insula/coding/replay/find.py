@@ -3,7 +3,6 @@
 import os
 import stat
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from lzma import LZMAError
 from pathlib import Path, PurePath
 from typing import NamedTuple
 
@@ -16,7 +15,7 @@ from insula.errors import InputError
 from insula.foreign import NOT_PLAIN
 
 CLAUDE_CODE, CODEX, COPILOT, GEMINI, OPENCODE = "claude-code", "codex", "copilot", "gemini", "opencode"
-SUFFIXES = (".jsonl", ".jsonl.xz")
+SUFFIXES = (".jsonl", ".json")
 EVENTS = "events"
 """The name of any session of Copilot CLI: the folder is named after it."""
 HEAD_LINES = 40
@@ -79,7 +78,7 @@ def find_transcripts(paths: Sequence[str | Path]) -> FoundTranscripts:
     for path in _list_files(paths, passed) if paths else _list_own(passed):
         try:
             identified = None if _is_known(path, known) else identify_file(path)
-        except (OSError, EOFError, LZMAError) as error:
+        except OSError as error:
             identified = f"it cannot be read ({_describe_error(error)})"
         if isinstance(identified, TranscriptFile):
             sources.append(identified)
@@ -168,15 +167,15 @@ def _list_below(folder: Path, passed: dict[str, str]) -> Iterator[Path]:
     home = () if _is_below(folder, own) else (os.path.realpath(folder), *own)
     for place, inside, names in os.walk(folder, onerror=note_failure):
         inside.sort()
-        for path in (Path(place, name) for name in sorted(names) if name.endswith((*SUFFIXES, ".json"))):
+        for path in (Path(place, name) for name in sorted(names) if name.endswith(SUFFIXES)):
             if not home or not path.is_symlink() or not path.is_file() or _is_below(path, home):
                 yield path
             elif _may_hold_session(path):
                 passed[str(path)] = LEADS_OUT
 
 
-def _describe_error(error: Exception) -> str:
-    return str(getattr(error, "strerror", "") or error or type(error).__name__)
+def _describe_error(error: OSError) -> str:
+    return str(error.strerror or error)
 
 
 def _group_files(sources: Iterable[TranscriptFile]) -> list[list[TranscriptFile]]:
@@ -199,7 +198,7 @@ def identify_file(path: Path) -> TranscriptFile | str:
     """What a file is, or why it holds no transcript.
 
     Raises:
-        OSError, EOFError, lzma.LZMAError: it cannot be read.
+        OSError: it cannot be read.
     """
     state = path.stat()
     if not stat.S_ISREG(state.st_mode):  # asked before it is opened: to open a device may do something

@@ -2,34 +2,26 @@
 
 import heapq
 import time as clock
-from collections import Counter
 from collections.abc import Callable, Iterator
 from itertools import count
-from pathlib import PurePath
 from typing import NamedTuple
 
-from insula import guidance
 from insula.coding.replay.agent import pick_worst
 from insula.coding.replay.find import FoundTranscripts
 from insula.coding.replay.look import OTHERS, REASONS, Look
-from insula.coding.replay.model import PatternCount, ProposedRule, Replayed, Totals
+from insula.coding.replay.model import Replayed, Totals
 from insula.coding.replay.readers import Seen
 from insula.coding.replay.session import Troubles, read_session
-from insula.coding.step.corrections import UserCorrection, group_corrections
-from insula.coding.step.corrections import find_corrections as asked_in_session
-from insula.coding.step.patterns import PATTERNS
+from insula.coding.step.corrections import UserCorrection, find_corrections
 from insula.coding.step.senses.register import DEFAULT
-from insula.guidance import ACTIVE, NONE, PROPOSED, Evidence
 
 KEPT = 50
 """Sessions whose timelines are kept."""
 ROOM = 50_000
 """Actions on all timelines together; about 40 MB."""
 WORST = 10
-REMARKS = 10
-RULES = 200
-"""Rules in the user's words that are kept."""
-"""Of what users did, so many are kept, the latest."""
+WORDS = 10
+"""Of what users said and was not kept, the latest."""
 SCORES = 2_000
 """Sessions of which it is kept what they say about rules, the newest: no more are read of the evidence either."""
 
@@ -100,8 +92,6 @@ class _Gathering:
         self._scores: list[tuple[float, int, Score]] = []
         self._number = count()
         self._points = 0
-        self._could, self._happened = Counter[str](), Counter[str]()
-        self._places: dict[str, set[str]] = {}
 
     def add_look(self, look: Look) -> None:
         """Takes in a session."""
@@ -116,12 +106,10 @@ class _Gathering:
         totals.readings.update(told.readings)
         totals.rungs.update(told.rungs)
         totals.worst = pick_worst([*totals.worst, *told.moments], WORST)
-        totals.announced += sum(bool(remark.said) for remark in told.remarks)
         not_kept = [word for word in told.words if not word.is_kept]
-        totals.words = sorted([*totals.words, *not_kept], key=lambda word: -word.at)[:REMARKS]
-        totals.remarks = sorted([*totals.remarks, *told.remarks], key=lambda remark: -remark.at)[:REMARKS]
+        totals.words = sorted([*totals.words, *not_kept], key=lambda word: -word.at)[:WORDS]
         self._extend_span(told)
-        self._count_patterns(look)
+        self._keep_score(look)
         self._keep_timeline(told)
 
     def _extend_span(self, told: Replayed) -> None:
@@ -130,15 +118,10 @@ class _Gathering:
             totals.began = min(told.began, totals.began or told.began)
             totals.ended = max(told.ended, totals.ended)
 
-    def _count_patterns(self, look: Look) -> None:
+    def _keep_score(self, look: Look) -> None:
         told = look.replayed
-        happened = [pattern for pattern, yes in told.patterns.items() if yes]
-        self._could.update(list(told.patterns))
-        self._happened.update(happened)
-        for pattern in happened if look.project else ():
-            self._places.setdefault(pattern, set()).add(look.project)
         if told.began:
-            asked = tuple(asked_in_session(told.id, look.said))
+            asked = tuple(find_corrections(told.id, look.said))
             score = Score(told.ended, told.id, look.project, told.patterns, told.path, look.place, asked)
             heapq.heappush(self._scores, (told.ended, next(self._number), score))
             if len(self._scores) > SCORES:
@@ -157,62 +140,4 @@ class _Gathering:
         sessions = [told for _, _, told in sorted(self._kept, key=lambda kept: kept[0], reverse=True)]
         scores = [score for _, _, score in sorted(self._scores, key=lambda kept: kept[:2])]
         self.totals.incomplete = dict(self.troubles)
-        self.totals.failures = self._list_failures(scores)
-        self.totals.proposed = _list_proposed(scores)
         return Gathered(sessions, self.totals, scores)
-
-    def _list_failures(self, scores: list[Score]) -> list[PatternCount]:
-        failures = [
-            PatternCount(
-                pattern=pattern.id,
-                advice=pattern.advice,
-                sessions=self._could[pattern.id],
-                happened=self._happened[pattern.id],
-                projects=len(self._places.get(pattern.id, ())),
-                state=_judge_pattern(scores, pattern.id),
-            )
-            for pattern in PATTERNS
-            if self._could[pattern.id]
-        ]
-        return sorted(failures, key=lambda failure: -failure.happened)
-
-
-def _list_proposed(scores: list[Score]) -> list[ProposedRule]:
-    """What the users of these sessions said in two of a project; what has no folder founds no rule."""
-    asked: dict[str, list[UserCorrection]] = {}
-    places: dict[str, str] = {}
-    for score in scores:
-        asked.setdefault(score.project, []).extend(score.asked)
-        places.setdefault(score.project, PurePath(score.place.replace("\\", "/")).name[:80])
-    rules = [
-        ProposedRule(
-            words=wish.words,
-            about=wish.about,
-            at=wish.times[0].at,
-            times=len(wish.times),
-            project=places[project],
-        )
-        for project, said in asked.items()
-        for wish in group_corrections(said if project else ())
-        if wish.is_repeated
-    ]
-    return sorted(rules, key=lambda rule: (-rule.times, -rule.at))[:RULES]
-
-
-def _judge_pattern(scores: list[Score], pattern: str) -> str:
-    """Whether these sessions alone would have the rule told by now, in a project or in all.
-
-    What has no folder counts nowhere: there is no project in which it could be told.
-    """
-    evidence = [
-        Evidence(session=score.session, at=score.at, arm=NONE, happened=score.patterns[pattern], project=score.project)
-        for score in scores
-        if pattern in score.patterns and score.project
-    ]
-    now = clock.time()
-    groups = dict[str, list[Evidence]]()
-    for score in evidence:
-        groups.setdefault(score.project, []).append(score)
-    lives = [guidance.assess_guidance(group, now) for group in groups.values()]
-    active = any(life.state == ACTIVE for life in (*lives, guidance.assess_guidance(evidence, now, widely=True)))
-    return ACTIVE if active else PROPOSED

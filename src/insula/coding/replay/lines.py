@@ -1,11 +1,10 @@
-"""The lines of a transcript, which anybody may have put there: of plain files alone, one at a time, each once, no bomb.
+"""The lines of a transcript, which anybody may have put there: of plain files alone, one at a time, each once.
 
 Whatever the size of a file, little of it is in memory.
 """
 
 import io
 import json
-import lzma
 import os
 import re
 from collections.abc import Callable, Iterator
@@ -29,19 +28,13 @@ NO_JSON = "line that is no JSON"
 NO_OBJECT = "line that is no JSON object"
 _SPACE = re.compile(r"[ \t\r\n]*")
 _BOM = b"\xef\xbb\xbf"
-MOST_UNPACKED = 256 << 20
-"""Bytes that any packed file may unpack to."""
-MOST_RATIO = 200
-"""Above that, so many times its own size; transcripts unpack to ten times theirs."""
-BOMB = f"it unpacks to more than {MOST_RATIO} times its size"
-_BUFFER = 1 << 16
 
 
 def read_head(path: Path, most: int) -> list[Row]:
     """The objects among its first lines; a line that goes on beyond `HEAD` bytes is none, unless it is the first.
 
     Raises:
-        OSError, EOFError, lzma.LZMAError: the file cannot be read.
+        OSError: the file cannot be read.
     """
     with open_transcript(path) as stream:
         start = stream.readline(LONGEST)
@@ -54,7 +47,7 @@ def read_rows(stream: IO[bytes], count: Callable[[int], None] = lambda _: None) 
     """Each line as JSON holds it, or why it is none.
 
     Raises:
-        OSError, EOFError, lzma.LZMAError: the file cannot be read on.
+        OSError: the file cannot be read on.
     """
     first = True
     while line := stream.readline(LONGEST):
@@ -91,7 +84,7 @@ def read_document_head(path: Path) -> Row | None:
     """What stands before the messages in a session that is one JSON document; None where it is none.
 
     Raises:
-        OSError, EOFError, lzma.LZMAError: the file cannot be read.
+        OSError: the file cannot be read.
     """
     with open_transcript(path) as stream:
         head = next(_split_document(stream.read(HEAD)), None)
@@ -102,7 +95,7 @@ def read_document(stream: IO[bytes], count: Callable[[int], None] = lambda _: No
     """A session in one JSON document as lines: what stands before its messages, then each of them, as far as they go.
 
     Raises:
-        OSError, EOFError, lzma.LZMAError: the file cannot be read.
+        OSError: the file cannot be read.
     """
     data = stream.read(LONGEST)
     count(len(data))
@@ -162,44 +155,31 @@ def _skip_line(stream: IO[bytes]) -> None:
 
 
 class _Bounded(io.RawIOBase):
-    """A stream up to so many bytes; behind them is its end, or an error. It closes what it stands on."""
+    """The first bytes of a file, as many as it had when it was opened."""
 
-    def __init__(self, room: int, beyond: str, *streams: IO[bytes]) -> None:
+    def __init__(self, stream: IO[bytes], room: int) -> None:
         super().__init__()
-        self._stream, self._room, self._beyond = streams[0], room, beyond
-        self._streams = streams
+        self._stream, self._room = stream, room
 
     def readable(self) -> bool:
         return True
 
     def readinto(self, buffer: bytearray | memoryview, /) -> int:  # pyright: ignore[reportIncompatibleMethodOverride]
         data = self._stream.read(min(len(buffer), self._room))
-        if not data and not self._room and self._beyond and self._stream.read(1):
-            raise OSError(self._beyond)
         self._room -= len(data)
         buffer[: len(data)] = data
         return len(data)
 
     def close(self) -> None:
-        for stream in self._streams:
-            stream.close()
+        self._stream.close()
         super().close()
 
 
 def open_transcript(path: Path) -> IO[bytes]:
-    """The file as it is now, unpacked where it is packed by xz; what is written to it meanwhile is not read.
+    """The file as it is now; what is written to it meanwhile is not read.
 
     Raises:
-        OSError: it cannot be read, is no plain file, or would unpack without end.
+        OSError: it cannot be read, or is no plain file.
     """
     stream: IO[bytes] = os.fdopen(foreign.opened(path), "rb")
-    state = os.fstat(stream.fileno())
-    if path.suffix != ".xz":
-        return _open_bounded(state.st_size, "", stream)
-    packed = _open_bounded(state.st_size, "", stream)
-    unpacked = cast(IO[bytes], lzma.LZMAFile(packed))  # noqa: SIM115 closed by what stands on it
-    return _open_bounded(max(MOST_UNPACKED, MOST_RATIO * state.st_size), BOMB, unpacked, packed)
-
-
-def _open_bounded(room: int, beyond: str, *streams: IO[bytes]) -> IO[bytes]:
-    return cast(IO[bytes], io.BufferedReader(_Bounded(room, beyond, *streams), _BUFFER))
+    return cast(IO[bytes], io.BufferedReader(_Bounded(stream, os.fstat(stream.fileno()).st_size)))

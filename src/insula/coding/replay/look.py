@@ -7,7 +7,7 @@ from pathlib import PurePath
 from typing import Any
 
 from insula.coding.replay.agent import Agent, pick_worst
-from insula.coding.replay.model import GivenWord, Moment, Remarked, Replayed, TimelinePoint
+from insula.coding.replay.model import GivenWord, Moment, Replayed, TimelinePoint
 from insula.coding.replay.readers import (
     CallRequest,
     Compacted,
@@ -29,7 +29,7 @@ from insula.coding.step.instructions.breach import find_breach
 from insula.coding.step.instructions.demands import list_demands
 from insula.coding.step.instructions.instruction import ASKED, HOW, STANDING, screen_words
 from insula.coding.step.patterns import judge_patterns
-from insula.coding.step.person import CORRECTION, INTERRUPT, PROMPT, REJECTION
+from insula.coding.step.person import INTERRUPT, PROMPT, REJECTION
 from insula.coding.step.senses import against_words, unmet
 from insula.coding.step.senses.register import DEFAULT
 
@@ -41,16 +41,12 @@ SAID = 2_000
 """Records of what a user said that are kept of a session."""
 MOMENTS = 50
 """The worst moments of a session that are kept."""
-REMARKS = 60
-"""Of what the user did in a session that is kept."""
 WORDS = 100
 """Of what the user ruled out or asked for in a session that is kept."""
 ACTS = 5_000
 """The latest of what was done that an end is compared with."""
 MET = 200
 """Actions back of which the files are known that the session has met."""
-BEFORE = 10
-"""Actions in which something said before the user stepped in would have come in time."""
 BEYOND = "action beyond the timeline"
 _LONGEST_PLACE = 4_096
 REASONS = 200
@@ -106,7 +102,7 @@ class Look:
 
     def _get_agent(self, name: str) -> Agent:
         name = name if name in self._agents or len(self._agents) < AGENTS else "others"
-        return self._agents.setdefault(name, Agent(name, self._on))
+        return self._agents.setdefault(name, Agent(self._on))
 
     def _take_request(self, asked: CallRequest) -> None:
         self.replayed.tool_uses += 1
@@ -122,10 +118,9 @@ class Look:
         self.replayed.prompts += 1
         if len(self.replayed.user_steps) < POINTS:
             self.replayed.user_steps.append(self._step + 1)
-        self._note_words("prompt", prompt.at, prompt.words)
-        if self._step and find_rulings(prompt.words, INTERRUPT if self._stopped else PROMPT):
-            self.replayed.corrections += 1
-            self._add_remark(prompt.at, CORRECTION, prompt.words)
+        self._note_words(PROMPT, prompt.at, prompt.words)
+        corrects = self._step and find_rulings(prompt.words, INTERRUPT if self._stopped else PROMPT)
+        self.replayed.corrections += bool(corrects)
         self._stopped = False
         self._note_given(prompt)
         self._get_agent(prompt.agent).take_prompt(prompt)
@@ -174,23 +169,12 @@ class Look:
     def _take_interrupt(self, interrupt: Interrupt) -> None:
         self.replayed.interrupts += 1
         self._last_words = ""
-        self._note_words("interrupt", interrupt.at)
+        self._note_words(INTERRUPT, interrupt.at)
         self._stopped = True
-        self._add_remark(interrupt.at, INTERRUPT, "")
 
     def _take_rejection(self, rejected: Rejected) -> None:
         self.replayed.rejections += 1
-        self._note_words("rejection", rejected.at, rejected.words, rejected.about)
-        self._add_remark(rejected.at, REJECTION, rejected.words)
-
-    def _add_remark(self, at: float, kind: str, words: str) -> None:
-        """What the user did, with what the agent did and what would have been said before it."""
-        told, points = self.replayed, self.replayed.points
-        if len(told.remarks) >= REMARKS:
-            return
-        before = f"{points[-1].tool} {points[-1].target}".strip() if points else ""
-        said = next((point.said for point in reversed(points[-BEFORE:]) if point.said), "")
-        told.remarks.append(Remarked(at=at, kind=kind, words=words, before=before, said=said))
+        self._note_words(REJECTION, rejected.at, rejected.words, rejected.about)
 
     def _note_words(self, kind: str, at: float, words: str = "", about: str = "") -> None:
         if len(self.said) < SAID:
@@ -248,7 +232,8 @@ class Look:
         told.patterns = judge_patterns([agent.actions for agent in agents])
         moments = [moment for agent in agents for moment in agent.moments]
         told.moments = [self._name_moment(moment) for moment in pick_worst(moments, MOMENTS)]
-        told.remarks = [replace(remark, project=told.project) for remark in told.remarks]
+        told.times_stuck, told.stuck_seconds = len(told.moments), sum(moment.seconds for moment in told.moments)
+        told.stuck_tokens = min(sum(moment.tokens for moment in told.moments), told.tokens)
         self._agents = {}
 
     def _name_moment(self, moment: Moment) -> Moment:

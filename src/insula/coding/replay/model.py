@@ -22,8 +22,6 @@ class TimelinePoint:
     """About how many tokens it brought into the context."""
     agent: str = ""
     """The subagent that did it."""
-    error: str = ""
-    """Template of its error."""
     sense: str = ""
     """The sense that felt something here, and from which rung it would have spoken; 0 for no text."""
     rung: int = 0
@@ -57,21 +55,6 @@ class Moment:
     """Whether the session ended before any progress."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Remarked:
-    """Something by which the user showed that it went wrong: an interrupt, a rejection, a correction."""
-
-    at: float
-    kind: str
-    words: str
-    """Their own, redacted."""
-    before: str
-    """What the agent did last: tool and target, redacted."""
-    said: str = ""
-    """What would have been said in the ten actions before."""
-    project: str = ""
-
-
 @dataclass(slots=True, kw_only=True)
 class GivenWord:
     """Something that the user ruled out or asked for, and what became of it."""
@@ -97,20 +80,6 @@ class GivenWord:
         return not (self.broken or self.unmet)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ProposedRule:
-    """A rule in the user's own words: they said it at two times at least, so it would be told."""
-
-    words: str
-    """Redacted and screened."""
-    about: str
-    """What they turned down with it; empty for nothing."""
-    at: float
-    """When it was said first."""
-    times: int
-    project: str = ""
-
-
 @dataclass(slots=True, kw_only=True)
 class ReplayCounts:
     """What is counted of a session, and of all of them together."""
@@ -130,6 +99,10 @@ class ReplayCounts:
     unmet: int = 0
     """... and what was missing when the agent stopped."""
     tokens: int = 0
+    times_stuck: int = 0
+    stuck_tokens: int = 0
+    """Spent from the first sign of trouble to the next progress; moments of several agents may overlap."""
+    stuck_seconds: float = 0.0
     began: float = 0.0
     ended: float = 0.0
     """First and last time; 0 where none is told."""
@@ -142,16 +115,14 @@ class ReplayCounts:
 
     def add_numbers(self, other: "ReplayCounts") -> None:
         """Count what another has counted: calls, errors, tokens, and what the user did."""
-        self.tool_uses += other.tool_uses
-        self.errors += other.errors
-        self.prompts += other.prompts
-        self.interrupts += other.interrupts
-        self.rejections += other.rejections
-        self.corrections += other.corrections
-        self.given += other.given
-        self.broken += other.broken
-        self.unmet += other.unmet
-        self.tokens += other.tokens
+        for name in _NUMBERS:
+            setattr(self, name, getattr(self, name) + getattr(other, name))
+
+
+_NUMBERS = (
+    *("tool_uses", "errors", "prompts", "interrupts", "rejections", "corrections", "given", "broken", "unmet"),
+    *("tokens", "times_stuck", "stuck_tokens", "stuck_seconds"),
+)
 
 
 @dataclass(slots=True, kw_only=True)
@@ -164,8 +135,6 @@ class Replayed(ReplayCounts):
     path: str
     project: str = ""
     """Last part of the folder it worked in."""
-    remarks: list[Remarked] = field(default_factory=list[Remarked])
-    """The first of the interrupts, rejections and corrections, with what went before."""
     words: list[GivenWord] = field(default_factory=list[GivenWord])
     """The first of what the user ruled out or asked for."""
     patterns: dict[str, bool] = field(default_factory=dict[str, bool])
@@ -176,22 +145,6 @@ class Replayed(ReplayCounts):
     """The timeline; empty where it was left out to bound memory."""
     user_steps: list[int] = field(default_factory=list[int])
     """Steps before which the user spoke."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PatternCount:
-    """A failure pattern over all sessions that were looked at, and the rule that they would found."""
-
-    pattern: str
-    advice: str
-    sessions: int
-    """In which it had its opportunity."""
-    happened: int
-    """In how many of them it happened."""
-    projects: int
-    """In how many projects it happened."""
-    state: str
-    """`active` where these sessions alone would found the rule in some project or in all, else `proposed`."""
 
 
 @dataclass(slots=True, kw_only=True)
@@ -210,15 +163,7 @@ class Totals(ReplayCounts):
     bytes: int = 0
     seconds: float = 0.0
     """What the look itself took."""
-    announced: int = 0
-    """Of what the user did, so many came after a text of ours would have."""
-    remarks: list[Remarked] = field(default_factory=list[Remarked])
-    """The latest of what the user did."""
     words: list[GivenWord] = field(default_factory=list[GivenWord])
     """The latest of what was said and not kept."""
-    proposed: list[ProposedRule] = field(default_factory=list[ProposedRule])
-    """Rules in the user's words, those that would be told first, then the latest."""
     worst: list[Moment] = field(default_factory=list[Moment])
     """The worst moments of all, at most ten, worst first."""
-    failures: list[PatternCount] = field(default_factory=list[PatternCount])
-    """Most frequent first; only patterns that had an opportunity."""

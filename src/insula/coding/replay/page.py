@@ -1,7 +1,7 @@
 """The page of a look back: one HTML file that needs no network, and in which no text of a transcript becomes markup.
 
 Three things keep it harmless: the template escapes everything, `visible` shows what would hide or reorder, and a policy
-in the page itself lets the browser run this one script and style, by their digests, and fetch nothing at all.
+in the page itself lets the browser run no script, take this one style, by its digest, and fetch nothing at all.
 """
 
 import base64
@@ -18,16 +18,11 @@ from jinja2 import Environment, FunctionLoader, StrictUndefined
 from markupsafe import Markup
 
 from insula.coding.replay import figures, telling
-from insula.coding.replay.chapter import SPARK, make_overview
+from insula.coding.replay.chapter import make_overview
 from insula.coding.replay.model import Replayed, Totals
-from insula.coding.replay.timeline import BASE, HEIGHT, STUCK, TOP, UNIT
 from insula.coding.replay.visible import show_briefly, show_safely
 from insula.errors import InputError
 from insula.files import replace_file
-
-DRAWING = {"height": HEIGHT, "top": TOP, "base": BASE, "stuck": STUCK, "unit": UNIT, "spark": SPARK}
-"""Measures of the timelines, which the templates share with their geometry."""
-
 
 MARK = b"<!doctype html><!-- insula replay -->"
 """What a page of ours begins with."""
@@ -93,19 +88,17 @@ def write_page(path: Path, sessions: Sequence[Replayed], totals: Totals) -> None
 
 def render_page(sessions: Sequence[Replayed], totals: Totals) -> str:
     """The page as text."""
-    style, script = _read_asset("page.css"), _read_asset("page.js")
+    style = _read_asset("page.css")
     return (
         _make_environment()
         .get_template("page.html")
         .render(
             view=make_overview(sessions, totals),
             style=Markup(style),  # noqa: S704 ours, and no text of a transcript in it
-            script=Markup(script),  # noqa: S704
-            policy=_make_policy(style, script),
+            policy=f"default-src 'none'; style-src '{_hash_asset(style)}'; base-uri 'none'; form-action 'none'",
             many=figures.format_count,
             share=figures.format_share,
             span=figures.format_span,
-            drawing=DRAWING,
         )
     )
 
@@ -119,27 +112,8 @@ def _make_environment() -> Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    made.filters.update(
-        visible=show_safely,
-        brief=show_briefly,
-        number=figures.format_number,
-        tokens=figures.format_tokens,
-        duration=figures.format_duration,
-        when=figures.format_time,
-        said=telling.show_text,
-        felt=telling.name_feeling,
-        fate=telling.describe_fate,
-        rung=telling.name_rung,
-        harmless=Markup,  # of data that `dump_bars` has escaped
-    )
+    made.filters.update(telling.FILTERS, visible=show_safely, brief=show_briefly)
     return made
-
-
-def _make_policy(style: str, script: str) -> str:
-    return (
-        f"default-src 'none'; style-src '{_hash_asset(style)}'; script-src '{_hash_asset(script)}'; "
-        "base-uri 'none'; form-action 'none'"
-    )
 
 
 @cache

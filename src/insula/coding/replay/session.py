@@ -3,7 +3,6 @@
 import heapq
 import time as clock
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from lzma import LZMAError
 from typing import NamedTuple
 
 from insula.coding.replay import lines
@@ -33,7 +32,6 @@ STILL_WRITTEN = "last line that is still being written"
 
 Count = Callable[[int], None]
 OrderedEvent = ReplayedCall | TranscriptEvent
-_BROKEN = (OSError, EOFError, LZMAError)
 
 
 class Stream(NamedTuple):
@@ -95,8 +93,8 @@ def _read_rows(source: TranscriptFile, troubles: Troubles, count: Count) -> Iter
                 elif isinstance(row, Skipped):
                     troubles.setdefault(path, f"it has a {row.reason}")
                 yield row
-    except _BROKEN as error:
-        troubles[path] = f"it cannot be read to its end ({getattr(error, 'strerror', '') or error})"
+    except OSError as error:
+        troubles[path] = f"it cannot be read to its end ({error.strerror or error})"
         yield Skipped("rest of a file that cannot be read", broken=True)
 
 

@@ -1,12 +1,7 @@
-"""What the page says of an action, a bar and a moment, in a few words of the project's vocabulary."""
-
-import json
-from collections.abc import Sequence
-from dataclasses import dataclass, field
+"""What the page says of a moment and of the user's words, in a few words of the project's vocabulary."""
 
 from insula.coding.replay import figures
-from insula.coding.replay.model import GivenWord, Moment, TimelinePoint
-from insula.coding.replay.timeline import TimelineBar
+from insula.coding.replay.model import GivenWord, Moment
 from insula.coding.replay.visible import show_safely
 from insula.coding.step.instructions.instruction import ASKED
 from insula.coding.step.ladder import AWARENESS, DIRECTIVE, FLAG, SOCRATIC
@@ -62,58 +57,16 @@ def describe_fate(given: GivenWord) -> str:
     return show_safely(given.unmet) if given.unmet else kept
 
 
-@dataclass(slots=True)
-class _Texts:
-    """Each text once, by number."""
-
-    numbers: dict[str, int] = field(default_factory=lambda: {"": 0})
-
-    def __call__(self, text: str) -> int:
-        return self.numbers.setdefault(text, len(self.numbers))
-
-
-def dump_bars(row: Sequence[TimelineBar]) -> str:
-    """What the page says of each bar, as JSON that cannot end the element it stands in."""
-    texts = _Texts()
-    facts = [_list_facts(bar, texts) for bar in row]
-    plain = json.dumps({"texts": list(texts.numbers), "bars": facts}, ensure_ascii=False, separators=(",", ":"))
-    for char in "<>&\u2028\u2029":
-        plain = plain.replace(char, f"\\u{ord(char):04x}")
-    return plain
-
-
-def _list_facts(bar: TimelineBar, text: _Texts) -> list[int | str]:
-    """First and last step, headline, whether all went well, and by number: action, error, what was felt, said."""
-    face = bar.face
-    return [
-        bar.points[0].step,
-        bar.points[-1].step,
-        _write_headline(bar),
-        int(not bar.failed_share),
-        text(show_safely(face.tool, 40)),
-        text(show_safely(face.target)),
-        text(show_safely(face.error, 120)),
-        text(_describe_point(face)),
-        text(show_text(face.said)),
-    ]
-
-
-def _write_headline(bar: TimelineBar) -> str:
-    face, parts = bar.face, [f"{figures.format_tokens(bar.tokens)} tokens"]
-    if face.at:
-        parts.insert(0, figures.format_clock(face.at))
-    if len(bar.points) > 1:
-        failed = sum(not point.ok for point in bar.points)
-        parts += [figures.format_count(failed, "error")] * bool(failed) + [f"shown: step {face.step}"]
-    if face.agent:
-        parts.append("by a subagent")
-    return " · ".join(parts)
-
-
-def _describe_point(point: TimelinePoint) -> str:
-    parts: list[str] = []
-    if point.sense:
-        parts.append(name_feeling(point.sense))
-    if point.said:
-        parts.append(name_rung(point.rung))
-    return " · ".join(parts)
+FILTERS = {
+    "number": figures.format_number,
+    "tokens": figures.format_tokens,
+    "duration": figures.format_duration,
+    "when": figures.format_time,
+    "said": show_text,
+    "felt": name_feeling,
+    "feeling": describe_moment,
+    "introduction": introduce_moment,
+    "fate": describe_fate,
+    "rung": name_rung,
+}
+"""What the templates call, here and in the server's pages, by its name there."""

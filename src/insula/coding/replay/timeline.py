@@ -1,4 +1,4 @@
-"""The timeline of a session as paths for an SVG: one bar per action, or per few where there are very many.
+"""The timeline of a session as shapes for an SVG: one bar per action, or per few where there are very many.
 
 Across, every bar is as wide as any other: time would squeeze an hour of work beside a night of waiting. The drawing is
 stretched to the width of the page, so it holds only shapes that bear that: rectangles, and no text.
@@ -9,8 +9,10 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from insula.coding.replay.model import Moment, TimelinePoint
+from insula.coding.replay.model import Moment, Replayed, TimelinePoint
 
+BARS = 400
+"""The most bars of a timeline: fifty timelines leave the page below 5 MB."""
 UNIT = 8
 """Width of a bar with the gap after it."""
 DENSE = 250
@@ -24,130 +26,96 @@ TOP, BASE = 16, 96
 """Of the bars; above them is the user's lane."""
 STUCK, INSULA = 100, 122
 """The lanes below: top of where it was stuck, foot of what would have been said."""
-HEIGHT = 124
+
+Bar = Sequence[TimelinePoint]
+"""An action, or several in a row."""
 
 
 @dataclass(frozen=True, slots=True)
-class TimelineBar:
-    """An action, or several in a row."""
-
-    points: tuple[TimelinePoint, ...]
-
-    @property
-    def tokens(self) -> int:
-        """Of all its actions."""
-        return sum(point.tokens for point in self.points)
-
-    @property
-    def failed_share(self) -> float:
-        """Share of its actions that failed."""
-        return sum(not point.ok for point in self.points) / len(self.points)
-
-    @property
-    def face(self) -> TimelinePoint:
-        """The action that there is most to say about."""
-        return max(self.points, key=lambda point: (bool(point.said), point.rung, not point.ok, point.tokens))
-
-
-@dataclass(frozen=True, slots=True)
-class StuckBand:
-    """A moment on the timeline."""
+class TimelineBox:
+    """A rectangle that the page says something about."""
 
     x: int
+    y: int
     width: int
-    first: int
-    last: int
+    height: int
+    moment: Moment | None = None
+    """Of a stretch that went wrong."""
+    point: TimelinePoint | None = None
+    """Of a text: the action after which it would have been said."""
 
 
 @dataclass(frozen=True, slots=True)
 class Timeline:
-    """What the template draws."""
+    """What the template draws: paths, and boxes of which something is said."""
 
-    bars: tuple[TimelineBar, ...]
+    first: int
+    last: int
+    """Steps of the first and the last action."""
     each: int
     """Actions per bar."""
     width: int
-    bands: tuple[StuckBand, ...]
     calls: str
     failed: str
     user: str
     felt: str
-    said: str
+    stuck: tuple[TimelineBox, ...]
+    texts: tuple[TimelineBox, ...]
 
 
-def make_bars(points: Sequence[TimelinePoint], limit: int) -> tuple[TimelineBar, ...]:
-    """The actions in order, so many to a bar that there are no more bars than the limit."""
-    ordered = sorted(points, key=lambda point: point.step)
-    each = max(1, math.ceil(len(ordered) / limit))
-    return tuple(TimelineBar(tuple(ordered[at : at + each])) for at in range(0, len(ordered), each))
-
-
-def draw_timeline(
-    points: Sequence[TimelinePoint], moments: Iterable[Moment], user_steps: Iterable[int], limit: int
-) -> Timeline:
-    """The timeline of a session.
-
-    Args:
-        limit: bars that it may have.
-    """
-    row = make_bars(points, limit)
+def draw_timeline(session: Replayed) -> Timeline:
+    """The timeline of a session that has actions."""
+    points = sorted(session.points, key=lambda point: point.step)
+    each = math.ceil(len(points) / BARS)
+    bars = [points[at : at + each] for at in range(0, len(points), each)]
+    wide = UNIT if len(bars) > DENSE else UNIT - 2
     return Timeline(
-        bars=row,
-        each=len(row[0].points) if row else 1,
-        width=measure_width(row),
-        bands=draw_bands(row, moments),
-        calls=draw_bars(row, TOP, BASE),
-        failed=draw_bars(row, TOP, BASE, failed=True),
-        user="".join(_draw_box(_find_bar(row, step) * UNIT, 4, 2, BASE - 4) for step in sorted(set(user_steps))),
-        felt=_draw_lane(row, [(INSULA - 3, 3 if any(p.sense for p in bar.points) else 0) for bar in row]),
-        said=_draw_lane(row, [(INSULA - high, high) for high in map(_measure_loudness, row)]),
+        first=points[0].step,
+        last=points[-1].step,
+        each=each,
+        width=max(ROOM, len(bars)) * UNIT,
+        calls=_draw_lane(wide, BASE, map(_measure_height, bars)),
+        failed=_draw_lane(wide, BASE, (_measure_height(bar) * _share_failed(bar) for bar in bars)),
+        user="".join(
+            _draw_box(_find_bar(bars, step) * UNIT, 4, 2, BASE - 4) for step in sorted(set(session.user_steps))
+        ),
+        felt=_draw_lane(wide, INSULA, (3 * any(point.sense for point in bar) for bar in bars)),
+        stuck=tuple(_draw_moment(bars, moment) for moment in session.moments),
+        texts=tuple(_draw_text(at, wide, bar) for at, bar in enumerate(bars) if any(point.said for point in bar)),
     )
 
 
-def measure_width(row: Sequence[TimelineBar]) -> int:
-    """Of the drawing, in its own units."""
-    return max(ROOM, len(row)) * UNIT
-
-
-def draw_bars(row: Sequence[TimelineBar], top: int, base: int, *, failed: bool = False) -> str:
-    """A path of one bar each, as high as the logarithm of its tokens.
-
-    Args:
-        top: where a bar of a hundred thousand tokens ends.
-        failed: draw of each only the share of its actions that failed.
-    """
-    heights = [_measure_height(bar.tokens, base - top) * (bar.failed_share if failed else 1) for bar in row]
-    return _draw_lane(row, [(base - math.ceil(high), math.ceil(high)) for high in heights])
-
-
-def draw_bands(row: Sequence[TimelineBar], moments: Iterable[Moment]) -> tuple[StuckBand, ...]:
-    """Where the moments lie, from left to right."""
-    bands: list[StuckBand] = []
-    for moment in sorted(moments, key=lambda moment: moment.first):
-        start, end = _find_bar(row, moment.first), bisect_right(row, moment.last, key=lambda bar: bar.points[0].step)
-        bands.append(StuckBand(start * UNIT, max(1, end - start) * UNIT, moment.first, moment.last))
-    return tuple(bands)
-
-
-def _find_bar(row: Sequence[TimelineBar], step: int) -> int:
-    """The bar in which a step lies."""
-    return bisect_left(row, step, key=lambda bar: bar.points[-1].step)
-
-
-def _measure_height(tokens: int, room: int) -> float:
+def _measure_height(bar: Bar) -> float:
     """Never nothing: an action that brought no token was one all the same."""
+    tokens = sum(point.tokens for point in bar)
     decades = math.log10(max(tokens, FLOOR) / FLOOR)
-    return max(2.0, room * min(decades, DECADES) / DECADES)
+    return max(2.0, (BASE - TOP) * min(decades, DECADES) / DECADES)
 
 
-def _measure_loudness(bar: TimelineBar) -> int:
-    """A text is as high as its rung; what is no part of the ladder is as high as awareness."""
-    return max((3 + 3 * max(1, point.rung) for point in bar.points if point.said), default=0)
+def _share_failed(bar: Bar) -> float:
+    return sum(not point.ok for point in bar) / len(bar)
 
 
-def _draw_lane(row: Sequence[TimelineBar], boxes: Iterable[tuple[int, int]]) -> str:
-    wide = UNIT if len(row) > DENSE else UNIT - 2
-    return "".join(_draw_box(at * UNIT, top, wide, high) for at, (top, high) in enumerate(boxes) if high)
+def _find_bar(bars: Sequence[Bar], step: int) -> int:
+    """The bar in which a step lies."""
+    return bisect_left(bars, step, key=lambda bar: bar[-1].step)
+
+
+def _draw_moment(bars: Sequence[Bar], moment: Moment) -> TimelineBox:
+    start, end = _find_bar(bars, moment.first), bisect_right(bars, moment.last, key=lambda bar: bar[0].step)
+    return TimelineBox(start * UNIT, TOP, max(1, end - start) * UNIT, BASE - TOP, moment=moment)
+
+
+def _draw_text(at: int, wide: int, bar: Bar) -> TimelineBox:
+    """The loudest text of a bar, as high as its rung; what is no part of the ladder is as high as awareness."""
+    point = max(bar, key=lambda point: (bool(point.said), point.rung))
+    high = 3 + 3 * max(1, point.rung)
+    return TimelineBox(at * UNIT, INSULA - high, wide, high, point=point)
+
+
+def _draw_lane(wide: int, base: int, heights: Iterable[float]) -> str:
+    whole = map(math.ceil, heights)
+    return "".join(_draw_box(at * UNIT, base - high, wide, high) for at, high in enumerate(whole) if high)
 
 
 def _draw_box(x: int, y: int, wide: int, high: int) -> str:

@@ -7,12 +7,10 @@ from typing import Any
 from urllib.parse import quote, urlencode
 
 from jinja2 import Environment, FunctionLoader, StrictUndefined
-from markupsafe import Markup
 from starlette.responses import HTMLResponse
 
 from insula import __version__
 from insula.coding.replay import figures, telling
-from insula.coding.replay.page import DRAWING
 from insula.coding.replay.visible import show_briefly, show_safely
 from insula.server.page.markdown import as_html
 from insula.server.page.views import words
@@ -44,7 +42,6 @@ _SHARED: Mapping[str, Any] = {
     "many": figures.format_count,
     "share": figures.format_share,
     "span": figures.format_span,
-    "drawing": DRAWING,
     "words": words,
     "percent": words.format_percent,
 }
@@ -65,21 +62,13 @@ def _make_environment() -> Environment:
 
 def _make_filters() -> Mapping[str, Any]:
     return {
+        **telling.FILTERS,
         "visible": show_safely,
         "brief": show_briefly,
-        "number": figures.format_number,
-        "tokens": figures.format_tokens,
-        "duration": figures.format_duration,
-        "when": figures.format_time,
         "day": figures.format_day,
         "cut": cut_text,
         "bar": words.make_bar,
-        "said": telling.show_text,
-        "felt": telling.name_feeling,
-        "fate": telling.describe_fate,
-        "rung": telling.name_rung,
         "markdown": as_html,
-        "harmless": Markup,  # of data that `telling.describe_phase` has escaped
     }
 
 

@@ -55,8 +55,6 @@ CHARTED = 200
 """Turns on the charts, the latest."""
 NOTICED = 40
 """Signals that stand in the list when the page opens."""
-SHARED = {"replay.css": "page.css", "replay.js": "page.js"}
-"""Style and script of `insula replay`, which the server's pages use as they are."""
 
 router = APIRouter(route_class=PageRoute, include_in_schema=False)
 for part in (guidance.router, memories.router, nights.router, yours.router):
@@ -300,13 +298,10 @@ def _lookback_of(request: Request) -> Lookback:
     return cast(Lookback, state.lookback)
 
 
-@router.get("/shared/{name}")
-async def send_shared(name: str) -> Response:
-    """A file of `insula replay`."""
-    if name not in SHARED:
-        return Response(status_code=404)
-    kind = "text/css" if name.endswith(".css") else "text/javascript"
-    return Response((files("insula.coding.replay") / SHARED[name]).read_bytes(), media_type=kind)
+@router.get("/shared/replay.css")
+async def send_style() -> Response:
+    """The style of `insula replay`, which the server's pages use as it is."""
+    return Response((files("insula.coding.replay") / "page.css").read_bytes(), media_type="text/css")
 
 
 # --- who is here -------------------------------------------------------------------------------------------------

@@ -261,6 +261,15 @@ class Seen:
         return True
 
 
+class WaitingCall(NamedTuple):
+    """A call whose result is still to come."""
+
+    tool: str
+    input: Any = None
+    thought: str = ""
+    turn: str = ""
+
+
 class BaseReader:
     """What has to be kept from one line of a transcript to the next.
 
@@ -271,6 +280,8 @@ class BaseReader:
 
     def __init__(self, seen: Seen, agent: str = "", session: str = "") -> None:
         self._seen, self._agent, self._session = seen, agent, session
+        self._waiting: dict[str, WaitingCall] = {}
+        self._cwd = ""
 
     def read_events(self, rows: Iterable[Row | Skipped]) -> Iterator[TranscriptEvent]:
         """What the lines tell, in their order."""
@@ -287,7 +298,39 @@ class BaseReader:
 
     def count_waiting(self) -> int:
         """How many calls have no result yet."""
-        raise NotImplementedError
+        return len(self._waiting)
+
+    def take_folder(self, cwd: str) -> Iterator[TranscriptEvent]:
+        """The event of the folder that the session works in, the first time that it is told."""
+        if cwd and not self._cwd:
+            self._cwd = cwd
+            yield WorkingFolder(cwd)
+
+    def take_request(self, name: str, call: WaitingCall, at: float, agent: str) -> CallRequest:
+        """The event of a call that waits for its result by the host's name of it."""
+        self._waiting[name] = call
+        drop_oldest(self._waiting)
+        return CallRequest(at, agent)
+
+    def take_result(
+        self, name: str, output: str, at: float, agent: str, *, ok: bool | None, code: int | None = None, **more: bool
+    ) -> Iterator[TranscriptEvent]:
+        """The events of a result: the call that it is of, and that nobody knows this one, if so."""
+        call = self._waiting.pop(name, WaitingCall(""))
+        lost = not call.tool
+        yield TranscriptCall(
+            *(call.tool, call.input, output, at),
+            ok=ok,
+            code=code,
+            id=name,
+            agent=agent,
+            thought=call.thought,
+            turn=call.turn,
+            lost=lost,
+            **more,
+        )
+        if lost:
+            yield Skipped(NO_CALL)
 
 
 def get_count(usage: Row, name: str) -> int:

@@ -1,24 +1,20 @@
 """Transcripts of Claude Code: `~/.claude/projects/<folder>/<session>.jsonl`, and those of its subagents beside them."""
 
 from collections.abc import Iterable, Iterator
-from typing import NamedTuple
 
 from insula.coding.hosts.payload import get_object, get_objects, get_text
 from insula.coding.replay.readers import (
-    NO_CALL,
     NOT_BY_THE_USER,
     REPEATED,
     BaseReader,
-    CallRequest,
     Compacted,
     Interrupt,
     Row,
     Seen,
     Skipped,
     TokenUsage,
-    TranscriptCall,
     TranscriptEvent,
-    WorkingFolder,
+    WaitingCall,
     clean_name,
     drop_oldest,
     get_count,
@@ -64,33 +60,18 @@ def identify_session(rows: list[Row], stem: str) -> tuple[str, str] | None:
     return session, agents[0] if agents and len(agents) == sum("uuid" in row for row in rows) else ""
 
 
-class _Use(NamedTuple):
-    tool: str
-    input: object
-    thought: str
-    turn: str = ""
-
-
 class ClaudeCodeReader(BaseReader):
     """A transcript of Claude Code."""
 
     def __init__(self, seen: Seen, agent: str = "", session: str = "") -> None:
         super().__init__(seen, agent, session)
-        self._waiting: dict[str, _Use] = {}
         self._thoughts: dict[str, str] = {}
-        self._cwd = ""
         self._paid: dict[tuple[str, str], int] = {}
-
-    def count_waiting(self) -> int:
-        """How many calls have no result yet."""
-        return len(self._waiting)
 
     def read_row(self, row: Row) -> Iterator[TranscriptEvent]:
         """The events of one line."""
         kind = get_text(row, "type")
-        if not self._cwd and (cwd := get_text(row, "cwd")):
-            self._cwd = cwd
-            yield WorkingFolder(cwd)
+        yield from self.take_folder(get_text(row, "cwd"))
         if kind not in {"user", "assistant"}:
             yield _read_aside(row, kind)
         elif (line := get_text(row, "uuid")) and not self._seen.add_id(line):
@@ -106,10 +87,8 @@ class ClaudeCodeReader(BaseReader):
         for block in get_objects(message, "content"):
             if block.get("type") == "tool_use":
                 thought, turn = self._thoughts.get(agent, ""), get_text(message, "id")
-                use = _Use(get_text(block, "name"), block.get("input"), thought, turn)
-                self._waiting[get_text(block, "id")] = use
-                drop_oldest(self._waiting)
-                yield CallRequest(at, agent)
+                call = WaitingCall(get_text(block, "name"), block.get("input"), thought, turn)
+                yield self.take_request(get_text(block, "id"), call, at, agent)
             else:
                 thought = get_text(block, "text") or get_text(block, "thinking")
                 self._thoughts[agent] = thought or self._thoughts.get(agent, "")
@@ -145,26 +124,13 @@ class ClaudeCodeReader(BaseReader):
             yield Skipped(NOT_BY_THE_USER)
 
     def _read_result(self, block: Row, at: float, agent: str) -> Iterator[TranscriptEvent]:
-        thought, self._thoughts[agent] = self._thoughts.get(agent, ""), ""
-        use = self._waiting.pop(get_text(block, "tool_use_id"), None) or _Use("", None, thought)
-        output, lost = _read_output(block.get("content")), not use.tool
-        if (remark := read_rejection(output, get_target(use.input))) is not None:
+        name, output = get_text(block, "tool_use_id"), _read_output(block.get("content"))
+        self._thoughts[agent] = ""
+        given = self._waiting.get(name, WaitingCall("")).input
+        if (remark := read_rejection(output, get_target(given))) is not None:
             yield tell_rejection(at, agent, remark)
-        yield TranscriptCall(
-            use.tool,
-            use.input,
-            output,
-            at,
-            ok=not block.get("is_error"),
-            thought=use.thought,
-            refused=output.startswith("<tool_use_error>"),
-            id=get_text(block, "tool_use_id"),
-            agent=agent,
-            turn=use.turn,
-            lost=lost,
-        )
-        if lost:
-            yield Skipped(NO_CALL)
+        refused = output.startswith("<tool_use_error>")
+        yield from self.take_result(name, output, at, agent, ok=not block.get("is_error"), refused=refused)
 
 
 def _read_aside(row: Row, kind: str) -> TranscriptEvent:

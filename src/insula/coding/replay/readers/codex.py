@@ -6,22 +6,18 @@ from collections.abc import Iterator
 
 from insula.coding.hosts.payload import collect_text, get_object, get_text
 from insula.coding.replay.readers import (
-    NO_CALL,
     NOT_BY_THE_USER,
     REPEATED,
     BaseReader,
-    CallRequest,
     Compacted,
     Interrupt,
     Row,
     Seen,
     Skipped,
     TokenUsage,
-    TranscriptCall,
     TranscriptEvent,
-    WorkingFolder,
+    WaitingCall,
     clean_name,
-    drop_oldest,
     parse_time,
     tell_prompt,
     tell_reply,
@@ -85,25 +81,17 @@ class CodexReader(BaseReader):
 
     def __init__(self, seen: Seen, agent: str = "", session: str = "") -> None:
         super().__init__(seen, agent, session)
-        self._waiting: dict[str, tuple[str, object]] = {}
-        self._turns: dict[str, str] = {}
         self._turn, self._answered = 0, False
-        self._cwd = ""
         self._prompt = ""
         self._at = 0.0
-
-    def count_waiting(self) -> int:
-        """How many calls have no result yet."""
-        return len(self._waiting)
 
     def read_row(self, row: Row) -> Iterator[TranscriptEvent]:
         """The events of one line."""
         kind = get_text(row, "type")
         payload = get_object(row, "payload") if "payload" in row else row
         self._at = parse_time(row.get("timestamp")) or self._at
-        if not self._cwd and (cwd := get_text(payload, "cwd")) and kind in {"session_meta", "turn_context"}:
-            self._cwd = cwd
-            yield WorkingFolder(cwd)
+        if kind in {"session_meta", "turn_context"}:
+            yield from self.take_folder(get_text(payload, "cwd"))
         if get_text(payload, "type") in _ONCE and not self._seen.add_id(_name_line(row, payload)):
             yield Skipped(REPEATED)
         elif kind == "response_item" or kind in _BARE:
@@ -127,24 +115,14 @@ class CodexReader(BaseReader):
     def _take_call(self, item: Row) -> TranscriptEvent:
         if self._answered:  # the model asks again: another turn of it
             self._turn, self._answered = self._turn + 1, False
-        call = get_text(item, "call_id") or get_text(item, "id")
-        self._waiting[call] = read_use(item)
-        self._turns[call] = f"turn {self._turn}"
-        drop_oldest(self._waiting)
-        drop_oldest(self._turns)
-        return CallRequest(self._at, self._agent)
+        tool, given = read_use(item)
+        call = WaitingCall(tool, given, turn=f"turn {self._turn}")
+        return self.take_request(get_text(item, "call_id") or get_text(item, "id"), call, self._at, self._agent)
 
     def _read_result(self, item: Row) -> Iterator[TranscriptEvent]:
-        call = get_text(item, "call_id")
-        tool, arguments = self._waiting.pop(call, ("", None))
+        self._answered = True
         output, ok, code = read_outcome(item.get("output"))
-        turn, self._answered = self._turns.get(call, ""), True
-        lost = not tool
-        yield TranscriptCall(
-            tool, arguments, output, self._at, ok=ok, code=code, id=call, agent=self._agent, turn=turn, lost=lost
-        )
-        if lost:
-            yield Skipped(NO_CALL)
+        yield from self.take_result(get_text(item, "call_id"), output, self._at, self._agent, ok=ok, code=code)
 
     def _read_message(self, event: Row) -> Iterator[TranscriptEvent]:
         kind = get_text(event, "type")

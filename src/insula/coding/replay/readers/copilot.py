@@ -9,20 +9,17 @@ from collections.abc import Iterator
 from insula.coding.hosts.dialects.copilot import split_exit_code
 from insula.coding.hosts.payload import collect_text, get_object, get_text
 from insula.coding.replay.readers import (
-    NO_CALL,
     NOT_BY_THE_USER,
     REPEATED,
     BaseReader,
-    CallRequest,
     Compacted,
     Interrupt,
     Row,
     Seen,
     Skipped,
     TokenUsage,
-    TranscriptCall,
     TranscriptEvent,
-    WorkingFolder,
+    WaitingCall,
     clean_name,
     drop_oldest,
     get_count,
@@ -54,15 +51,8 @@ class CopilotReader(BaseReader):
 
     def __init__(self, seen: Seen, agent: str = "", session: str = "") -> None:
         super().__init__(seen, agent, session)
-        self._waiting: dict[str, tuple[str, object, str, str]] = {}
-        """By the id of a call: tool, arguments, what the agent said before it, and its turn."""
         self._said: dict[str, tuple[str, str]] = {}
         """By agent: its last message, and what it says."""
-        self._cwd = ""
-
-    def count_waiting(self) -> int:
-        """How many calls have no result yet."""
-        return len(self._waiting)
 
     def read_row(self, row: Row) -> Iterator[TranscriptEvent]:
         """The events of one line."""
@@ -71,9 +61,7 @@ class CopilotReader(BaseReader):
         if (line := get_text(row, "id")) and not self._seen.add_id(f"copilot {line}"):
             yield Skipped(REPEATED)
             return
-        if not self._cwd and (cwd := get_text(get_object(data, "context"), "cwd")):
-            self._cwd = cwd
-            yield WorkingFolder(cwd)
+        yield from self.take_folder(get_text(get_object(data, "context"), "cwd"))
         if kind == "user.message":
             yield _read_prompt(data, at, agent)
         elif kind == "assistant.message":
@@ -92,39 +80,29 @@ class CopilotReader(BaseReader):
 
     def _take_call(self, data: Row, at: float, agent: str) -> TranscriptEvent:
         turn, thought = self._said.get(agent, ("", ""))
-        use = get_text(data, "toolName") or "nameless", data.get("arguments"), thought, turn
-        self._waiting[get_text(data, "toolCallId")] = use
-        drop_oldest(self._waiting)
-        return CallRequest(at, agent)
+        call = WaitingCall(get_text(data, "toolName") or "nameless", data.get("arguments"), thought, turn)
+        return self.take_request(get_text(data, "toolCallId"), call, at, agent)
 
     def _read_result(self, data: Row, at: float, agent: str) -> Iterator[TranscriptEvent]:
-        call, error = get_text(data, "toolCallId"), get_object(data, "error")
-        tool, given, thought, turn = self._waiting.pop(call, ("", None, "", ""))
+        error = get_object(data, "error")
         output, code = split_exit_code(collect_text(get_object(data, "result").get("content")))
-        yield TranscriptCall(
-            tool,
-            given,
+        yield from self.take_result(
+            get_text(data, "toolCallId"),
             get_text(error, "message") or output,
             at,
+            agent,
             ok=data.get("success") is not False and code in {None, 0},
-            thought=thought,
-            id=call,
-            agent=agent,
             code=code,
             ran=get_text(error, "code") not in _NEVER_RAN,
-            turn=turn,
-            lost=not tool,
         )
-        if not tool:
-            yield Skipped(NO_CALL)
 
     def _read_permission(self, data: Row, at: float, agent: str) -> TranscriptEvent:
         """What the user says to a call that they were asked about."""
         answer = get_object(data, "result")
         if not get_text(answer, "kind").startswith("denied-interactively"):
             return Skipped("permission.completed")
-        _, given, _, _ = self._waiting.get(get_text(data, "toolCallId"), ("", None, "", ""))
-        return tell_rejection(at, agent, make_rejection(get_text(answer, "feedback"), get_target(given)))
+        call = self._waiting.get(get_text(data, "toolCallId"), WaitingCall(""))
+        return tell_rejection(at, agent, make_rejection(get_text(answer, "feedback"), get_target(call.input)))
 
 
 def _read_prompt(data: Row, at: float, agent: str) -> TranscriptEvent:

@@ -63,10 +63,6 @@ class OpenCodeReader(BaseReader):
         super().__init__(seen, agent, session)
         self._turn = 0
 
-    def count_waiting(self) -> int:
-        """How many calls have no result yet: none that is not told of where it stands."""
-        return 0
-
     def read_row(self, row: Row) -> Iterator[TranscriptEvent]:
         """The events of a message."""
         info = get_object(row, "info")
