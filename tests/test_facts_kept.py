@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from insula import Metacognition, Turn
+from insula.memory.retrieval.embedding import embed_text
 from insula.testing import FrozenClock, memory_store
 
 pytestmark = pytest.mark.anyio
@@ -207,3 +208,22 @@ async def test_what_tells_no_fact_is_still_found_by_a_person() -> None:
         assert [(one.content, one.kind) for one in kept if one.provenance == "user"] == [
             ("Write a poem about Bristol.", "episodic")
         ]
+
+
+@pytest.mark.parametrize(
+    ("said", "ask"),
+    [
+        ("Suppose that I earn 5,000 a month, what would the tax be?", "How much do I earn?"),
+        ("Angenommen, ich verdiene 5000 im Monat, wie viel Steuern wären das?", "Wie viel verdiene ich?"),
+        ("Im Fragebogen soll ich schreiben, dass ich allein wohne, stimmt das so?", "Wie wohne ich?"),
+    ],
+)
+async def test_a_clause_is_no_fact_where_the_words_that_it_hangs_on_make_it_none(said: str, ask: str) -> None:
+    async with told(said, ask=ask, embed=embed_text) as turn:
+        assert lines(turn) == []
+
+
+async def test_what_is_told_beside_a_question_is_a_fact_with_the_words_that_it_hangs_on() -> None:
+    said = "Ich habe eine Nussallergie und wohne in Graz, welche Bäckerei passt für mich?"
+    async with told(said, ask="Wo wohne ich?", embed=embed_text) as turn:
+        assert any("wohne in Graz" in line for line in lines(turn))

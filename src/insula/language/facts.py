@@ -14,7 +14,7 @@ from typing import NamedTuple
 from insula.language.heads import Vector, operating_point, predict_chance, weigh_message
 from insula.language.modality import classify_modality, find_marks
 from insula.language.owner import ASSISTANT, SOMEBODY, USER, find_owners
-from insula.language.statements import Utterance, find_answered_question, find_asides
+from insula.language.statements import Aside, Utterance, find_answered_question, find_asides
 from insula.text.analysis import Analysis, analyse_text
 from insula.text.grammar import UNSPACED
 from insula.text.pasted import ELLIPSIS, QUOTED, find_quotations, told_words
@@ -43,6 +43,13 @@ class FactCandidate(NamedTuple):
     """The question that it answers."""
     follows: bool = False
     """Whether it sets right what the user said just before, or goes on about somebody of theirs in it."""
+    hung: str = ""
+    """It with the words that it hangs on: "Suppose I earn 5,000", of which only "I earn 5,000" is said beside."""
+
+    @property
+    def weighed(self) -> tuple[str, ...]:
+        """The texts whose meanings are weighed: each must be one of a fact."""
+        return (self.meant, self.hung) if self.hung else (self.meant,)
 
 
 def find_fact_candidates(analysis: Analysis, before: Sequence[Utterance] = ()) -> tuple[FactCandidate, ...]:
@@ -61,21 +68,24 @@ def find_fact_candidates(analysis: Analysis, before: Sequence[Utterance] = ()) -
 def _list_units(own: Analysis, quoted: Sequence[str], before: Sequence[Utterance]) -> Iterator[FactCandidate]:
     stating = {sentence.text for sentence in find_assertions(own)}
     for sentence in own.sentences:
-        texts: Iterable[str] = (sentence.text,) if sentence.text in stating else ()
+        texts: Iterable[Aside] = (Aside(sentence.text),) if sentence.text in stating else ()
         if not texts and any(asks_in(sentence, own.language)):
             texts = find_asides(sentence.text, own.language)
-        for text in texts:
+        for text, lead in texts:
             if not asks_of_assistant(text, own.language):
-                yield _make_unit(text, own, quoted, before)
+                yield _make_unit(text, lead, own, quoted, before)
 
 
-def _make_unit(text: str, whole: Analysis, quoted: Sequence[str], before: Sequence[Utterance]) -> FactCandidate:
+def _make_unit(
+    text: str, lead: str, whole: Analysis, quoted: Sequence[str], before: Sequence[Utterance]
+) -> FactCandidate:
     plain = text.replace(QUOTED, ELLIPSIS)
     own = speaks_of_user(plain, whole.language)
     asked = find_answered_question(plain, whole.language, before)
     first = whole.text.count(QUOTED, 0, max(whole.text.find(text), 0))
     shown, follows = _restore_quotations(text, quoted[first:]), _follows_on(plain, whole.language, before)
-    return FactCandidate(text, shown, f"{asked} {plain}".strip(), own, asked, follows)
+    hung = f"{lead}{text}".replace(QUOTED, ELLIPSIS) if lead and not asked else ""
+    return FactCandidate(text, shown, f"{asked} {plain}".strip(), own, asked, follows, hung)
 
 
 def _follows_on(text: str, language: str, before: Sequence[Utterance]) -> bool:
@@ -111,7 +121,11 @@ def _restore_quotations(text: str, quoted: Sequence[str]) -> str:
 
 def select_facts(candidates: Iterable[FactCandidate], vectors: Mapping[str, Vector]) -> tuple[FactCandidate, ...]:
     """Those of some sentences that tell a fact, by the vectors of what they mean as far as there are any."""
-    return tuple(candidate for candidate in candidates if _is_fact(candidate, vectors.get(candidate.meant)))
+    return tuple(
+        candidate
+        for candidate in candidates
+        if all(_is_fact(candidate._replace(meant=text), vectors.get(text)) for text in candidate.weighed)
+    )
 
 
 def _is_fact(candidate: FactCandidate, vector: Vector | None) -> bool:

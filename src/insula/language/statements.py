@@ -69,6 +69,14 @@ class Statement(NamedTuple):
     vector: Vector | None = None
 
 
+class Aside(NamedTuple):
+    """What a sentence says."""
+
+    text: str
+    lead: str = ""
+    """The words of the sentence that it hangs on: "Suppose" or "I am to write", but not what is asked."""
+
+
 class MessageQuestion(NamedTuple):
     """What a message asks."""
 
@@ -125,7 +133,7 @@ def _extract_statements(
     extracted: list[Statement] = []
     for piece in analyse_text(own, default=language).sentences if own != analysis.text else analysis.sentences:
         if any(asks_in(piece, language)):
-            asides = (part for part in find_asides(piece.text, language) if only is None or part in only)
+            asides = (aside.text for aside in find_asides(piece.text, language) if only is None or aside.text in only)
             extracted += (_make_statement(part, part, language, speaker, listener, context) for part in asides)
             continue
         for clause in _split_clauses(piece.text, language, speaker, listener):
@@ -138,13 +146,19 @@ def _extract_statements(
     return tuple(statement._replace(modality="fiction") if played else statement for statement in plain)
 
 
-def find_asides(text: str, language: str) -> Iterator[str]:
+def find_asides(text: str, language: str) -> Iterator[Aside]:
     """What a question or request says beside what it asks for: "…, since we are back from Guiana it doesn't fit"."""
     parts = [part.strip() for part in _joint_pattern(language, asking=True).split(text) if part.strip()]
+    since = end = 0
     for part in parts if len(parts) > 1 else ():
+        start = text.index(part, end)
+        end = start + len(part)
         known = analyse_sentence(part, language)
-        if len(known.terms) > 1 and not any(asks_in(known, language)):
-            yield part
+        if any(asks_in(known, language)):
+            since = end
+        elif len(known.terms) > 1:
+            lead = text[since:start].lstrip(" ,;:.!?，、；：。")
+            yield Aside(part, lead)
 
 
 def _read_context(before: Sequence[Utterance], language: str, speaker: str, listener: str) -> _Context:

@@ -166,7 +166,8 @@ def fact_units(analysis: Analysis, before: Sequence[Utterance], embed: Embed | N
     """The sentences of a user's message that tell a fact of their life; see `telling`."""
     candidates = find_fact_candidates(analysis, before)
     return select_facts(
-        candidates, {} if embed is None else embed_all(embed, [candidate.meant for candidate in candidates])
+        candidates,
+        {} if embed is None else embed_all(embed, [text for candidate in candidates for text in candidate.weighed]),
     )
 
 

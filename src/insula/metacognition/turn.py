@@ -479,7 +479,7 @@ class Turn:
         kept = whole if own == self._content else analyse_memorable(own, analyse_redacted(own, whole.language))
         before = [Utterance(said.content, said.provenance == "user") for said in self.history]
         units = find_fact_candidates(kept, before)
-        await self._embed_texts(unit.meant for unit in units)
+        await self._embed_texts(text for unit in units for text in unit.weighed)
         forget = self.forgetting or forgetting.ForgetOutcome(
             whole.language
         )  # a request would bring back what it wants gone
