@@ -190,7 +190,6 @@ def test_the_end_of_a_transcript_is_that_of_a_plain_file(tmp_path: Path) -> None
 def test_places_and_trials_know_the_hosts_of_the_table() -> None:
     assert tuple(HOSTS) == dialects.NAMES
     assert tuple(json.loads(trials.FORMS.read_text("utf-8"))) == dialects.NAMES
-    assert {host.id for host in HOSTS.values() if host.unproven} == dialects.EXPERIMENTAL
 
 
 def test_one_place_starts_a_process_for_a_hook_and_takes_what_the_record_has_alone() -> None:

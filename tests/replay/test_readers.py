@@ -245,18 +245,6 @@ def test_codex_prompts_count_once_however_often_they_are_told() -> None:
     assert (told(UserPrompt, events), told(Interrupt, events)) == (1, 1)
 
 
-def test_codex_lines_of_early_versions_have_no_envelope(tmp_path: Path) -> None:
-    path = write(
-        tmp_path / "rollout.jsonl",
-        {"id": "early", "timestamp": stamp(1), "instructions": None},
-        {"record_type": "state"},
-        {"type": "function_call", "name": "shell", "arguments": '{"command":["ls"]}', "call_id": "c"},
-        {"type": "function_call_output", "call_id": "c", "output": '{"output":"a.py","metadata":{"exit_code":0}}'},
-    )
-    totals = look(path).totals
-    assert (totals.hosts, totals.tool_uses, totals.errors) == ({"codex": 1}, 1, 0)
-
-
 def test_a_subagent_of_codex_belongs_to_its_parent(tmp_path: Path) -> None:
     source = {"subagent": {"thread_spawn": {"parent_thread_id": "root"}}}
     for name, meta in {"root": {"id": "root"}, "child": {"id": "child", "source": source}}.items():

@@ -12,8 +12,8 @@ from insula.cli.lines import print_json, print_warning
 from insula.cli.options import Json, Yes
 from insula.coding.hosts import install as hosts
 from insula.coding.hosts import places, plugins, present, switch
-from insula.coding.hosts.dialects import EXPERIMENTAL, NAMES
 from insula.coding.hosts.install import InstallResult
+from insula.coding.hosts.places import HOSTS
 from insula.coding.hosts.places import Host as Agent
 from insula.coding.step.senses import EVERY
 from insula.errors import InputError
@@ -39,8 +39,8 @@ def _join_names(names: Iterable[str]) -> str:
 
 
 _HOSTS = (
-    f"{_join_names(name for name in NAMES if name not in EXPERIMENTAL)}; "
-    f"experimental: {_join_names(name for name in NAMES if name in EXPERIMENTAL)}."
+    f"{_join_names(name for name, host in HOSTS.items() if not host.unproven)}; "
+    f"experimental: {_join_names(name for name, host in HOSTS.items() if host.unproven)}."
 )
 Host = Annotated[str | None, typer.Argument(metavar="AGENT", help=_HOSTS)]
 Project = Annotated[bool, typer.Option("--project", help="This project alone, not all of yours.")]

@@ -9,11 +9,11 @@ from pathlib import Path
 from typing import Any, Literal, cast
 
 from insula import foreign
-from insula.coding.hosts import jsonc, places, records
+from insula.coding.hosts import jsonc
 from insula.coding.hosts.files import MOST_BYTES
 from insula.coding.hosts.jsonc import Node
-from insula.coding.hosts.places import HOSTS, Host, get_project
-from insula.coding.hosts.present import InstalledHook, list_hooks
+from insula.coding.hosts.places import Host, get_project
+from insula.coding.hosts.present import InstalledHook
 from insula.value import is_list, is_object
 
 State = Literal["ok", "note", "idle", "warn", "broken"]
@@ -43,8 +43,7 @@ def check_consent(
         "codex": lambda: _check_codex(host, file, handlers),
         "gemini": lambda: _check_gemini(host, file, root, handlers),
         "qwen": lambda: _check_disabled(host, [host.find_settings(), host.find_settings(here)]),
-        "copilot": lambda: _check_copilot(host, here),
-        "cursor": lambda: _check_shared(host, {HOSTS["claude-code"].find_settings(): None}),
+        "copilot": lambda: _check_disabled(host, [host.find_settings(), host.find_settings(here)]),
         "droid": lambda: _check_droid(host, file),
     }
     return looks[host.id]() if host.id in looks else ()
@@ -136,23 +135,6 @@ def _check_disabled(host: Host, settings: Iterable[Path]) -> Iterator[HostCheck]
             yield HostCheck(host.id, "allowed", "broken", f"{file} disables all hooks", "remove disableAllHooks there")
 
 
-def _check_copilot(host: Host, here: Path) -> Iterator[HostCheck]:
-    yield from _check_disabled(host, [host.find_settings(), host.find_settings(here)])
-    settings = (here / ".claude" / name for name in ("settings.json", "settings.local.json"))
-    yield from _check_shared(host, dict.fromkeys(settings, here))
-
-
-def _check_shared(host: Host, settings: Mapping[Path, Path | None]) -> Iterator[HostCheck]:
-    """Some hosts run the hooks in Claude Code's settings, too; those of ours know it, and are silent there."""
-    installed = records.list_installed(places.find_home(), "claude-code")
-    for file, project in settings.items():
-        root = _parse_file(file, project)
-        if root and any(hook.command in installed for hook in list_hooks(root)):
-            yield HostCheck(
-                host.id, "shared", "ok", f"{host.name} also runs the hooks in {file}; those of Insula are silent"
-            )
-
-
 def _check_droid(host: Host, file: Path) -> Iterator[HostCheck]:
     yield from _check_disabled(host, [host.find_settings(), file])
     if (other := file.with_name("hooks.json")).exists():
@@ -161,17 +143,12 @@ def _check_droid(host: Host, file: Path) -> Iterator[HostCheck]:
 
 
 def _read_values(file: Path, project: Path | None = None) -> dict[str, Any]:
-    """A settings file as values; empty where it cannot be used, which is said elsewhere."""
-    root = _parse_file(file, project)
-    return cast(dict[str, Any], root.to_plain()) if root else {}
-
-
-def _parse_file(file: Path, project: Path | None) -> Node | None:
-    """A settings file, read; with the project that brought it, if one did."""
+    """A settings file as values, read with the project that brought it, if one did; empty where it cannot be used."""
     try:
-        return jsonc.parse_jsonc(foreign.read(file, MOST_BYTES, project).decode())
+        root = jsonc.parse_jsonc(foreign.read(file, MOST_BYTES, project).decode())
     except (OSError, ValueError, RecursionError):
-        return None
+        return {}
+    return cast(dict[str, Any], root.to_plain())
 
 
 def _get_table(values: Mapping[str, Any], key: str) -> dict[str, Any]:

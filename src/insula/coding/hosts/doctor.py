@@ -95,14 +95,11 @@ def examine_host(
     else:
         wanted = host.id if host else f"AGENT, where AGENT is one of {', '.join(HOSTS)}"
         yield HostCheck(host.id if host else "", "hooks", "idle", "none are installed here", f"insula install {wanted}")
-    elsewhere = [*_note_elsewhere(host.id if host else "", present)]
-    yield from () if host else elsewhere
     for agent, files in present.items():
         if files.here:  # of a check that two files lead to, one is enough
             yield from _drop_repeated(_check_host(agent, files.here, house, places.find_root(here), prove))
             yield from _check_failures(agent.id, failures, ours, _name_install({agent: files}))
         yield from _check_foreign(agent, files)
-    yield from elsewhere if host else ()
 
 
 def name_install_command(folder: Path) -> str:
@@ -127,11 +124,6 @@ def _name_install(present: Mapping[Host, Present]) -> str:
 
 def _name_option(host: Host, file: Path) -> str:
     return " --project" if places.get_project(host, file) else ""
-
-
-def _note_elsewhere(section: str, present: Mapping[Host, Present]) -> Iterator[HostCheck]:
-    if others := [str(file) for files in present.values() for file in files.elsewhere]:
-        yield HostCheck(section, "elsewhere", "note", f"other projects have hooks of their own: {', '.join(others)}")
 
 
 def _remove_trials(house: Path) -> None:

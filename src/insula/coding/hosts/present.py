@@ -1,4 +1,4 @@
-"""The hooks that are there: in a settings file, for the user, in a project, and in projects that are not at hand.
+"""The hooks that are there: in a settings file, for the user, and in a project.
 
 A hook is taken for Insula's own by its form, which `insula install` renews and `insula uninstall` takes out. The form
 says nothing of who wrote a line, so none is ever run for it: `records.list_installed` says which were installed.
@@ -65,8 +65,6 @@ class Present:
 
     here: dict[Path, bytes]
     """Those that hold in a folder: the user's own, and those of the projects that it lies in."""
-    elsewhere: tuple[Path, ...]
-    """Those of other projects, on record."""
     strange: dict[Path, tuple[str, ...]]
     """Hooks that Insula did not install: their command lines, or none where the file itself is the hook. Of the user's
     own settings only those that pass for ours; of a project, which may be a clone, all."""
@@ -81,8 +79,7 @@ def find_hooks(host: Host, folder: Path) -> Present:
     ours = (file for file in known if _is_near(host, file, folder))
     near = {os.path.realpath(file): file for file in (*ours, *reversed(usual))}
     on_record = {os.path.realpath(file) for file in known}
-    elsewhere = (file for file in known if os.path.realpath(file) not in near and file.exists())
-    present = Present({}, tuple(elsewhere), {}, {})
+    present = Present({}, {}, {})
     for real, file in reversed(near.items()):  # the user's own first, by its usual name
         try:
             data = read_settings(host, file)

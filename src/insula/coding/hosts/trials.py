@@ -10,7 +10,7 @@ This is the one place that starts a process for a host's hook, and it takes no l
 import json
 import subprocess
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from statistics import median
@@ -21,6 +21,7 @@ from insula.coding.hosts.dialects import load_dialect
 from insula.coding.hosts.places import Host
 from insula.coding.hosts.records import Installed
 from insula.coding.step.digest import VARIABLE
+from insula.value import is_object
 
 ERRORS = 5
 PAUSE = 0.3
@@ -32,16 +33,6 @@ Payload = dict[str, Any]
 
 FORMS = Path(__file__).with_name("trials.json")
 """Host -> what is in each payload, a prompt, a call that went well and one that failed."""
-
-_PLACES = {
-    "copilot": ("additionalContext",),
-    "opencode": ("text",),
-    "cline": ("contextModification",),
-    "cursor": ("additional_context",),
-}
-"""Where a host reads the text for its model, unless it reads it as Claude Code does."""
-_BESIDE = {"cline": {"cancel": False}}
-"""What an answer holds beside it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,18 +119,21 @@ def _call_hook(command: Installed, event: str, payload: Payload, cwd: str, env: 
 
 
 def read_answer(host: Host, answer: HookRun) -> str:
-    """The text that the host would hand to its model; empty where the answer has not the form that it takes.
+    """The text that the host would hand to its model; empty where the answer is not just what its dialect writes.
 
     Codex drops an answer with a field that it does not know, and says nothing; so none may be there.
     """
-    nested = host.id not in _PLACES
-    place = ("hookSpecificOutput", "additionalContext") if nested else _PLACES[host.id]
     try:
-        value = said = json.loads(answer.output)
-        for name in place:
-            said = said[name]
-    except (ValueError, TypeError, KeyError):
+        value: object = json.loads(answer.output)
+    except ValueError:
         return ""
-    inner = {"hookEventName": answer.event, "additionalContext": said}
-    form: Payload = {"hookSpecificOutput": inner} if nested else {place[0]: said, **_BESIDE.get(host.id, {})}
-    return said if isinstance(said, str) and value == form else ""
+    write = load_dialect(host.id).write_answer
+    return next((text for text in _list_texts(value) if write(answer.event, text) == value), "")
+
+
+def _list_texts(value: object) -> Iterator[str]:
+    """The texts in an answer."""
+    if isinstance(value, str):
+        yield value
+    for inner in value.values() if is_object(value) else ():
+        yield from _list_texts(inner)

@@ -62,9 +62,10 @@ def _is_news(folder: str, path: str) -> bool:
 
 def list_importers(path: str, seconds: float = SECONDS) -> set[str]:
     """The files of its repository that import a file, as paths from the root; empty where it cannot be told in time."""
-    root = _find_root(path)
-    language = LANGUAGES.get(os.path.splitext(path)[1])
-    if root is None or language is None:
+    from insula.coding.step.trace import find_project_root
+
+    root, language = find_project_root(os.path.dirname(path)), LANGUAGES.get(os.path.splitext(path)[1])
+    if language is None or not os.path.exists(f"{root}/.git"):
         return set()
     inside = os.path.relpath(path, root).replace(os.sep, "/")
     words, imports = language(inside, root)
@@ -79,15 +80,6 @@ def list_importers(path: str, seconds: float = SECONDS) -> set[str]:
         if time.monotonic() > end:
             return set()
     return importers
-
-
-def _find_root(path: str) -> str | None:
-    folder = os.path.dirname(path)
-    while folder != os.path.dirname(folder):
-        if os.path.exists(f"{folder}/.git"):
-            return folder
-        folder = os.path.dirname(folder)
-    return None
 
 
 def _grep_words(root: str, words: list[str], kinds: list[str], seconds: float) -> "Iterator[tuple[str, str]]":

@@ -235,12 +235,13 @@ def _is_withheld(rule: ProjectRule, session: str, salt: str, share: float) -> bo
     """
     if rule.life.state == PINNED:
         return False
-    drawn = _is_drawn(rule, session, salt, share)
+    drawn = is_drawn(salt, f"{session} {rule.id}", share)
     return not drawn if rule.is_maxim and not rule.is_shown_to_work else drawn
 
 
-def _is_drawn(rule: ProjectRule, session: str, salt: str, share: float) -> bool:
-    return int(hash_text(f"{salt} {session} {rule.id}", 8), 16) < share * 16**8
+def is_drawn(salt: str, name: str, share: float) -> bool:
+    """Whether something falls into a share by lot; the same each time."""
+    return int(hash_text(f"{salt} {name}", 8), 16) < share * 16**8
 
 
 def read_salt(home: str) -> str:

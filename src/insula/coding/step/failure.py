@@ -7,7 +7,7 @@ compile error or another exception are progress.
 
 import re
 
-from insula.coding.step.action import CallFailure
+from insula.coding.step.action import Action, CallFailure
 from insula.coding.step.digests import hash_text
 
 MOST = 40
@@ -186,6 +186,11 @@ def are_similar(first: str, other: str) -> bool:
         return False
     a, b = set(re.findall(_WORDS, first)), set(re.findall(_WORDS, other))
     return len(a & b) >= SIMILAR * len(a | b) > 0
+
+
+def fail_alike(first: Action, other: Action) -> bool:
+    """Whether two calls that failed did so in the same way, by their errors; without these, whether they are equal."""
+    return are_similar(first.error, other.error) if first.error and other.error else first.call == other.call
 
 
 def is_same_failure(first: CallFailure, other: CallFailure, before: str, after: str) -> bool:

@@ -96,46 +96,34 @@ def _take_failure(goals: Goals, action: Action, turn: int) -> tuple[Goals, Goal,
     return (*others, met)[-MOST:], met, (before,) if before is not None else ()
 
 
+_COPIED = ("family", "selectors", "workspace", "label", "error", "failure", "named", "call", "result")
+"""What a goal has of the call that failed last."""
+
+
 def _open_goal(action: Action, turn: int) -> Goal:
     from insula.coding.step.digests import hash_text
 
     return Goal(
         id=hash_text(f"{action.family} {action.selectors} {turn} {action.at}", 8),
-        family=action.family,
-        selectors=action.selectors,
-        workspace=action.workspace,
-        label=action.label,
-        error=action.error,
-        failure=action.failure,
-        named=action.named,
         denied=action.denied,
         proves=action.proves,
         first=turn,
         last=turn,
         at=action.at,
-        call=action.call,
-        result=action.result,
+        **{name: getattr(action, name) for name in _COPIED},
     )
 
 
 def _repeat_goal(goal: Goal, action: Action, turn: int) -> Goal:
     if goal.last == turn:
         return goal
-    return goal.replace(
-        family=action.family,
-        selectors=action.selectors,
-        workspace=action.workspace or goal.workspace,
-        label=action.label or goal.label,
-        error=action.error or goal.error,
-        failure=action.failure if action.failure.names else goal.failure,
-        named=action.named if action.named == goal.named else "",
-        last=turn,
-        turns=goal.turns + 1,
-        fixes=goal.fixes + (goal.changed > 0),
-        changed=0,
-        call=action.call,
-        result=action.result,
-    )
+    new = {name: getattr(action, name) for name in _COPIED}
+    new |= {name: getattr(goal, name) for name in ("workspace", "label", "error") if not new[name]}
+    if not action.failure.names:
+        new["failure"] = goal.failure
+    if action.named != goal.named:
+        new["named"] = ""
+    return goal.replace(**new, last=turn, turns=goal.turns + 1, fixes=goal.fixes + (goal.changed > 0), changed=0)
 
 
 def _note_change(goal: Goal, action: Action) -> Goal:

@@ -11,7 +11,7 @@ The advice is ours alone: nothing from a tool, a repository or a user stands in 
 """
 
 from insula.coding.step.action import EDIT, EXECUTE, READ, WINDOW, Action
-from insula.coding.step.failure import are_similar
+from insula.coding.step.failure import fail_alike
 from insula.value import Value
 
 TYPE_CHECKING = False
@@ -65,15 +65,11 @@ def _has_error_loop(actions: "Actions") -> bool:
         if action.ok:
             fine += 1
             continue
-        row = [*row, action] if row and fine < CALM and _are_alike(row[-1], action) else [action]
+        row = [*row, action] if row and fine < CALM and fail_alike(row[-1], action) else [action]
         fine = 0
         if len(row) == ERRORS:
             return True
     return False
-
-
-def _are_alike(first: Action, other: Action) -> bool:
-    return are_similar(first.error, other.error) if first.error and other.error else first.call == other.call
 
 
 def _has_repeated_action(actions: "Actions") -> bool:

@@ -129,23 +129,18 @@ class Reading(Value):
 # From and to JSON.
 
 _LISTS: "dict[str, Any]" = {"window": Action, "goals": Goal, "steps": Step, "words": Instruction}
+_VALUES: "dict[str, Any]" = {"turn": ModelTurn, "carry": Carry, "watch": WatchedText, "wait": Wait}
+_TEXTS = ("asked", "keys", "said", "known")
+_PLAIN = ("spoke", "held")
 
 
 def dump_state(state: State) -> "Record":
     """A state as JSON holds it."""
     record: Record = {name: [each.as_dict() for each in getattr(state, name)] for name in _LISTS}
-    return record | {
-        "turn": state.turn.as_dict(),
-        "carry": state.carry.as_dict(),
-        "watch": state.watch.as_dict() if state.watch else None,
-        "wait": state.wait.as_dict() if state.wait else None,
-        "asked": state.asked,
-        "keys": state.keys,
-        "said": state.said,
-        "spoke": state.spoke,
-        "known": state.known,
-        "held": state.held,
-    }
+    for name in _VALUES:
+        value = getattr(state, name)
+        record[name] = value.as_dict() if value is not None else None
+    return record | {name: getattr(state, name) for name in (*_TEXTS, *_PLAIN)}
 
 
 def load_state(kept: "Record") -> State:
@@ -154,17 +149,8 @@ def load_state(kept: "Record") -> State:
     Raises:
         TypeError, KeyError: it is none.
     """
-    lists: dict[str, Any] = {name: tuple(kind.of(fields) for fields in kept[name]) for name, kind in _LISTS.items()}
-    return State(
-        **lists,
-        turn=ModelTurn.of(kept["turn"]),
-        carry=Carry.of(kept["carry"]),
-        watch=WatchedText.of(kept["watch"]) if kept["watch"] else None,
-        wait=Wait.of(kept["wait"]) if kept["wait"] else None,
-        asked=tuple(kept["asked"]),
-        keys=tuple(kept["keys"]),
-        said=tuple(kept["said"]),
-        spoke=kept["spoke"],
-        known=tuple(kept["known"]),
-        held=kept["held"],
-    )
+    fields: Record = {name: tuple(kind.of(each) for each in kept[name]) for name, kind in _LISTS.items()}
+    for name, kind in _VALUES.items():
+        fields[name] = kind.of(kept[name]) if kept[name] is not None else None
+    fields |= {name: tuple(kept[name]) for name in _TEXTS}
+    return State(**fields, **{name: kept[name] for name in _PLAIN})

@@ -116,11 +116,7 @@ def read_trace(folder: str, start: int = 0, limit: int = 1 << 24) -> "tuple[list
 
 def read_tail(folder: str) -> "list[Record]":
     """The whole records in the last 64 KB; none where there is no trace."""
-    try:
-        size = os.stat(f"{folder}/{FILE}").st_size
-        return read_trace(folder, max(0, size - TAIL))[0]
-    except OSError:
-        return []
+    return list(parse_records(read_end(f"{folder}/{FILE}", TAIL)))
 
 
 def dump_records(records: "Iterable[Record]") -> bytes:

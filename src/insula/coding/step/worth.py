@@ -9,14 +9,13 @@ A text that climbs the ladder is withheld for a whole trouble, by lot, in a shar
                  that it was none: the last word on a kind counts
 """
 
-import json
 import os
 import re
 
 from insula.coding.step import trace
 from insula.coding.step.digests import hash_text
 from insula.coding.step.senses import CLIMBING
-from insula.coding.step.trace import append_lines
+from insula.coding.step.trace import append_lines, parse_records, read_end
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -78,10 +77,10 @@ def name_trouble(session: str, key: str) -> str:
 
 
 def _is_withheld(home: str, session: str, key: str) -> bool:
-    from insula.coding.step.digest import read_holdout, read_salt
+    from insula.coding.step.digest import is_drawn, read_holdout, read_salt
 
     share = read_holdout(home)
-    return share > 0 and int(hash_text(f"{read_salt(home)} {session} {key}", 8), 16) < share * 16**8
+    return share > 0 and is_drawn(read_salt(home), f"{session} {key}", share)
 
 
 def is_quiet(home: str, cwd: str, sense: str, family: str) -> bool:
@@ -141,15 +140,4 @@ def note_word(home: str, session: str, verdict: str, now: float) -> str:
 
 
 def _read_quiet(home: str) -> "Iterator[Record]":
-    try:
-        with open(f"{home}/{QUIET}", "rb") as file:
-            lines = file.read(1 << 20).splitlines()
-    except OSError:
-        return
-    for line in lines:
-        try:
-            record = json.loads(line)
-        except (ValueError, RecursionError):
-            continue
-        if isinstance(record, dict):
-            yield record
+    return parse_records(read_end(f"{home}/{QUIET}", 1 << 20))

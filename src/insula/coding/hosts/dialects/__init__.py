@@ -90,8 +90,6 @@ EVENTS: "Mapping[str, Mapping[str, str]]" = {
 }
 """Host -> its names of the events that the hook is called for -> what each is for the hook."""
 NAMES = tuple(EVENTS)
-EXPERIMENTAL = frozenset(("cline", "cursor", "droid"))
-"""Hosts of which something was never seen to work."""
 PROVEN = frozenset(NAMES) - {"cursor", "droid"}
 """Hosts whose client can be run against a model on this machine."""
 TAIL = 64 * 1024

@@ -1,4 +1,4 @@
-"""Transcripts of Codex: `~/.codex/sessions/YYYY/MM/DD/rollout-*.jsonl`; early ones have no envelopes."""
+"""Transcripts of Codex: `~/.codex/sessions/YYYY/MM/DD/rollout-*.jsonl`."""
 
 import json
 import re
@@ -28,12 +28,6 @@ from insula.value import is_list, is_object
 FOLDERS = ("sessions", "archived_sessions")
 _NOT_NEEDED = frozenset(
     ("session_meta", "turn_context", "world_state", "token_usage_record", "inter_agent_communication")
-)
-_BARE = frozenset(
-    (
-        *("message", "reasoning", "function_call", "function_call_output", "local_shell_call", "custom_tool_call"),
-        *("custom_tool_call_output", "web_search_call"),
-    )
 )
 _ONCE = frozenset(
     (
@@ -71,8 +65,6 @@ def _identify_row(row: Row) -> tuple[str, str] | None:
         spawned = get_object(get_object(get_object(meta, "source"), "subagent"), "thread_spawn")
         root = get_text(spawned, "parent_thread_id") or root or own
         return root or own, own if own != root else ""
-    if "type" not in row and "instructions" in row and "timestamp" in row and get_text(row, "id"):
-        return get_text(row, "id"), ""
     return None
 
 
@@ -88,20 +80,20 @@ class CodexReader(BaseReader):
     def read_row(self, row: Row) -> Iterator[TranscriptEvent]:
         """The events of one line."""
         kind = get_text(row, "type")
-        payload = get_object(row, "payload") if "payload" in row else row
+        payload = get_object(row, "payload")
         self._at = parse_time(row.get("timestamp")) or self._at
         if kind in {"session_meta", "turn_context"}:
             yield from self.take_folder(get_text(payload, "cwd"))
         if get_text(payload, "type") in _ONCE and not self._seen.add_id(_name_line(row, payload)):
             yield Skipped(REPEATED)
-        elif kind == "response_item" or kind in _BARE:
+        elif kind == "response_item":
             yield from self._read_item(payload)
         elif kind == "event_msg":
             yield from self._read_message(payload)
         elif kind == "compacted":
             yield Compacted(self._at, self._agent)
         else:
-            yield _read_aside(row, kind)
+            yield Skipped(clean_name(kind) if kind in _NOT_NEEDED else f"unknown: {clean_name(kind)}")
 
     def _read_item(self, item: Row) -> Iterator[TranscriptEvent]:
         kind = get_text(item, "type")
@@ -157,11 +149,6 @@ class CodexReader(BaseReader):
             return
         fresh = total - min(total, cached) if isinstance(cached, int) else total
         yield TokenUsage(self._at, total, fresh, context_window if isinstance(context_window, int) else 0, self._agent)
-
-
-def _read_aside(row: Row, kind: str) -> TranscriptEvent:
-    known = kind in _NOT_NEEDED or (not kind and "instructions" in row) or "record_type" in row
-    return Skipped(clean_name(kind or "session_meta") if known else f"unknown: {clean_name(kind)}")
 
 
 def _name_line(row: Row, payload: Row) -> str:

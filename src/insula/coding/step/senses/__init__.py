@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from insula.coding.step.state import State
 
 CLIMBING = frozenset(("nociception", "vestibular"))
-"""The senses whose readings mean that the agent is stuck."""
+"""The senses whose readings mean that the agent is stuck, and so climb the ladder."""
 AFTER_CALLS: "dict[str, Callable[[State, Action], object]]" = {
     "against_words": lambda state, action: action.breaks or state.words,
     "bypass": lambda state, action: action.acts,

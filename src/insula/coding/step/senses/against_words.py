@@ -10,7 +10,6 @@ from insula.coding.step.state import Reading, State
 
 NAME = "against_words"
 LABEL = "against your words"
-CLIMBS = False
 
 
 def feel(state: State, action: Action) -> Reading | None:

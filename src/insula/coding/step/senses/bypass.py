@@ -7,7 +7,6 @@ from insula.coding.step.state import Reading, State
 
 NAME = "bypass"
 LABEL = "goes round a check"
-CLIMBS = False
 
 
 def feel(state: State, action: Action) -> Reading | None:

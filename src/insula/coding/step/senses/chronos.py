@@ -8,7 +8,6 @@ from insula.coding.step.state import Reading, State
 
 NAME = "chronos"
 LABEL = "long without a word of yours"
-CLIMBS = False
 
 TURNS = 30
 MINUTES = 15

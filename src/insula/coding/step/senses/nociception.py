@@ -14,7 +14,6 @@ from insula.coding.step.wording import join_names, write_number
 
 NAME = "nociception"
 LABEL = "fails again and again"
-CLIMBS = True
 
 FIXES = 2
 """Changes that a failure must have survived (issue: from the second such fix on)."""
@@ -90,12 +89,10 @@ def _count_while(row: list[TurnActions], holds: "Callable[[TurnActions], bool]")
 
 
 def _are_of_a_kind(group: TurnActions, other: TurnActions) -> bool:
-    from insula.coding.step.failure import are_similar
+    from insula.coding.step.failure import fail_alike
 
-    a, b = group.failing[0], other.failing[0]
-    if a.denied and b.denied:
-        return True
-    return are_similar(a.error, b.error) if a.error and b.error else a.call == b.call
+    first, second = group.failing[0], other.failing[0]
+    return (first.denied and second.denied) or fail_alike(first, second)
 
 
 # What is said of it.

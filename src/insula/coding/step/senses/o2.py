@@ -10,7 +10,6 @@ from insula.coding.step.turn import group_by_turn
 
 NAME = "o2"
 LABEL = "the context fills fast"
-CLIMBS = False
 
 BASELINE_TURNS = 10
 """Turns that make the baseline of the token velocity (seed 002 counts calls)."""

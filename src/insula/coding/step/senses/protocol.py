@@ -15,11 +15,6 @@ class SenseText(Protocol):
     @property
     def LABEL(self) -> str: ...  # noqa: N802
     @property
-    def CLIMBS(self) -> bool:  # noqa: N802
-        """Whether its readings mean that the agent is stuck, and so climb the ladder."""
-        ...
-
-    @property
     def ADVICE(self) -> Mapping[int, tuple[str, ...]]:  # noqa: N802
         """By rung, 0 for none, `AHEAD` before a call: what may follow the fact, each once in a session."""
         ...

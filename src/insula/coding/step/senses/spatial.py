@@ -5,7 +5,6 @@ from insula.coding.step.state import Reading, State
 
 NAME = "spatial"
 LABEL = "a changed file that many import"
-CLIMBS = False
 
 WIDE = 5
 """Importers from which a changed file has a blast radius (seed 002)."""

@@ -6,10 +6,9 @@ The text is made by `instructions`; here stands what every sense has, so that it
 from insula.coding.step.instructions.instruction import TOLD_AGAIN as NAME
 from insula.coding.step.state import Reading
 
-__all__ = ["ADVICE", "CLIMBS", "LABEL", "NAME", "fact"]
+__all__ = ["ADVICE", "LABEL", "NAME", "fact"]
 
 LABEL = "what you said before still counts"
-CLIMBS = False
 ADVICE: "dict[int, tuple[str, ...]]" = {}
 
 

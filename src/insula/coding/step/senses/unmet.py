@@ -8,7 +8,6 @@ from insula.coding.step.state import Reading, State
 
 NAME = "unmet"
 LABEL = "what you asked for was not done"
-CLIMBS = False
 
 
 def feel_end(state: State, said: str) -> Reading | None:

@@ -11,7 +11,6 @@ from insula.coding.step.turn import TurnActions, group_by_turn
 
 NAME = "vestibular"
 LABEL = "going round in circles"
-CLIMBS = True
 
 REPEATS = 3
 """Turns with the same call and result, reads of the same unchanged file."""
