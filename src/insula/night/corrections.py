@@ -1,13 +1,12 @@
 """What the user corrected, in their own plain words, and what they corrected again in another session (K6).
 
 That something was wrong is told by a head on the sentence vectors; that a request is the last one in other words, by
-its letters, behind a response that failed; that two say the same, as for coding agents
+its letters, behind a response that apologises; that two say the same, as for coding agents
 (`insula.coding.step.corrections`). Nothing is concluded from what a monitor of ours thought of an answer: only the user
 says that one was wrong. What may be pasted is not the user's own, and a question corrects nothing. Who somebody is and
 where they live is remembered, and how to answer is a preference: both have a place of their own.
 """
 
-import math
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from hashlib import sha256
@@ -54,11 +53,8 @@ READ = 2_000
 """Characters of a message and of a response: who corrects says so early, and what follows may be pasted."""
 _ASKS_WITHIN, _APOLOGY_WITHIN = 100, 100
 """A response asks something in its last characters, and apologises in its first: a mail that is read out may, too."""
-_ALIKE_FROM, _SAME_AGAIN, _COMPARED = 0.4, 0.6, 400
-"""Likeness from which a message may be the one before it in other words; what the very same counts, since it may be
-wanted twice; and the characters that are compared."""
-_REPEATED, _FAILED, _BOTH, _BIAS = 2.6, 1.8, 1.2, -3.0
-"""Log-odds of a repair: of the likeness, of a response that failed, of both together; set by hand, none is fitted."""
+_COMPARED = 400
+"""Characters of two messages that are compared."""
 _CLAUSE_END = re.compile(r"[,.;:!?，。；：！？、]\s*")
 _EDGE = " \t\n,;:.!?…，、；：。！？–—-"
 
@@ -141,23 +137,11 @@ def _trim_start(said: str) -> str:
 
 
 def _repair_chance(message: str, previous: str, response: str) -> float:
-    """How likely a message asks what the one before it asked, in other words."""
-    failed = apologises(response[:_APOLOGY_WITHIN], detect_language(previous, detect_language(response, "en")))
-    alike = _rephrase_share(message, previous, failed)
-    odds = _BIAS + _REPEATED * alike + _FAILED * failed + _BOTH * (failed and alike > 0)
-    return 1 / (1 + math.exp(-odds)) if alike or failed else 0.0
-
-
-def _rephrase_share(message: str, previous: str, failed: bool) -> float:
-    """How much a message says the one before anew, in [0, 1]; the same command again may just be wanted twice."""
-    text, other = (said[:_COMPARED].lower().strip(_EDGE) for said in (message, previous))
-    if len(text) < 2 or len(other) < 2:
+    """How alike a message is to the one before it, behind a response that apologises; 0 behind any other."""
+    language = detect_language(previous, detect_language(response, "en"))
+    if not previous or not apologises(response[:_APOLOGY_WITHIN], language):
         return 0.0
-    ratio = fuzz.ratio(text, other) / 100
-    if " " in text + other:
-        ratio = (ratio + fuzz.token_set_ratio(text, other) / 100) / 2
-    alike = max(0.0, (ratio - _ALIKE_FROM) / (1 - _ALIKE_FROM))
-    return alike * _SAME_AGAIN if text == other and not failed else alike
+    return fuzz.token_set_ratio(message[:_COMPARED].lower(), previous[:_COMPARED].lower()) / 100
 
 
 def only_thanks(message: str, embed: Embed | None) -> bool:

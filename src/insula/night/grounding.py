@@ -25,7 +25,7 @@ from insula.memory.retrieval.embedding import embed_each, hands_of
 from insula.memory.storage.rows import TranscriptLine
 from insula.memory.storage.vectors import Embed
 from insula.night import prompts
-from insula.night.agreement import keeps_advice, read_claim, says_opposite
+from insula.night.agreement import keeps_advice, read_claim
 from insula.night.corrections import Corrected, find_corrections, is_users, only_thanks, own_lines
 from insula.redaction import kinds
 from insula.screening import screen_text
@@ -33,28 +33,24 @@ from insula.text.analysis import analyse_text, detect_language
 from insula.text.numerals import number_words
 from insula.text.pasted import own_words
 
-QUOTED, NEAR, FACT_NEAR = 0.15, 0.4, 0.35
+QUOTED, NEAR = 0.15, 0.4
 """Nearness in meaning from which an item rests on words that it quotes, on feedback elsewhere in the sessions that it
-cites, and on a fact there. Chosen on `insula_bench/nights/reflections_dev.jsonl` (`insula bench
+cites. Chosen on `insula_bench/nights/reflections_dev.jsonl` (`insula bench
 nights`)."""
 ON_ANSWER = 0.2
 """Chance from which words that are quoted, and were said of an answer, are feedback on it: "tutoie-la, c'est ma
 cousine". Of 75 good items of the three sets it keeps three more, of 112 invented ones none, of 44 opposites two
 (*development*)."""
-CLOSE = 0.2
-"""Nearness to its quotation from which an item may speak of the manner of answers as the user did not."""
 WARDS_SURELY, WARDS_NOT = 0.95, 0.34
 """Chances of keeping something away: words that surely do bear out no item that rather does not, since whoever says
 "don't add what isn't there" asks for no drama. Of 44 opposites of what they quote it finds 3, and of 61 good ones none;
 of 17 and 20 of three fortnights 3 and none (*development*, all of them)."""
+CLOSE, SURE = 0.2, 0.6
+"""The same for an item on the manner of answers of which the words say nothing."""
 ABOUT_PEOPLE = "about people"
 """Why such a text is no guidance."""
 OF_WORK = 0.5
 """Chance of feedback from which words that thank ask for something, too."""
-SURE = 0.6
-"""Nearness from which words that seem to ask for another manner of answers are taken to mean something else."""
-SAID = 0.65
-"""Nearness from which an item says what the user asked for in nearly the same words, if that is no fact."""
 SAME_SENSE = 0.6
 """Nearness from which a part of a wording says what a guideline said, if it wards off where that does."""
 AGREED = 0.4
@@ -111,9 +107,9 @@ class Saying(NamedTuple):
     """Its id."""
 
     @property
-    def wanted(self) -> frozenset[str]:
+    def parts(self) -> frozenset[str]:
         """What it wants of answers, such as "length.short"."""
-        return _find_wanted(self.vectors)
+        return frozenset(part_of(vector, PART) for vector in self.vectors)
 
     def is_feedback(self, least: float = FEEDBACK) -> bool:
         """Whether it speaks of how the assistant works."""
@@ -134,9 +130,9 @@ class Text(NamedTuple):
     """Whether it says what to do; else it may tell what went badly."""
 
     @property
-    def wanted(self) -> frozenset[str]:
-        """What it wants of answers, such as "length.short"."""
-        return _find_wanted([self.vector])
+    def part(self) -> str:
+        """What it wants of answers, such as "length.short"; empty where that cannot be told."""
+        return part_of(self.vector, PART)
 
     @property
     def warding(self) -> float:
@@ -388,15 +384,19 @@ def _read_numbers(text: str, languages: Iterable[str]) -> set[int]:
 def supporting_messages(text: Text, quotes: Sequence[str], said: Mapping[int, Sequence[Saying]]) -> dict[int, int]:
     """The message that bears an item out, by its session: one that is quoted, else the nearest; none of other sessions.
 
+    Of an item that quotes, at least one quotation must bear it out.
+
     Args:
         said: what the user said in each session that it cites.
     """
-    support: dict[int, int] = {}
-    for session, each in sorted(said.items()):
-        quoted = [saying for saying in each if quotes and _bears_out(text, saying, quotes)]
-        if bearing := quoted or [saying for saying in each if _bears_out(text, saying, ())]:
-            support[session] = max(bearing, key=text.nearness_to_saying).message
-    return support
+    bearing: dict[int, list[Saying]] = {}
+    is_quoted = False
+    for session, sayings in sorted(said.items()):
+        quoted = [saying for saying in sayings if _bears_out(text, saying, quotes)]
+        bearing[session] = quoted or [saying for saying in sayings if _bears_out(text, saying, ())]
+        is_quoted |= bool(quoted)
+    support = {session: max(each, key=text.nearness_to_saying).message for session, each in bearing.items() if each}
+    return support if is_quoted else {}
 
 
 def words_behind(item: CitedProposal, ground: Mapping[int, Ground]) -> str:
@@ -411,42 +411,24 @@ def _bears_out(text: Text, saying: Saying, quotes: Sequence[str]) -> bool:
     """Whether something said bears an item out; where quotations are given, whether one of them stands in it, too."""
     if quotes and not any(map(saying.contains_quote, quotes)):
         return False
-    near = text.nearness_to_saying(saying)
-    if says_opposite(text.text, saying.text) and not text.wanted & saying.wanted:
+    of_manner = bool(text.part) and text.part not in saying.parts
+    least = (CLOSE if of_manner else QUOTED) if quotes else (SURE if of_manner else NEAR)
+    if text.nearness_to_saying(saying) < least:
         return False
-    if saying.is_fact and text.wards and near >= (QUOTED if quotes else FACT_NEAR):
-        return True
-    if near >= SAID and not saying.is_fact:
+    if saying.is_fact and text.wards:
         return True
     if text.bids and saying.wards >= WARDS_SURELY and text.warding <= WARDS_NOT:
         return False
-    least, close = (QUOTED, CLOSE) if quotes else (NEAR, SURE)
-    feedback = ON_ANSWER if quotes and saying.on_answer else FEEDBACK
-    return saying.is_feedback(feedback) and near >= least and _wants_no_other(text, saying, near, close)
-
-
-def _wants_no_other(text: Text, saying: Saying, near: float, close: float) -> bool:
-    """Whether an item asks of the manner of answers nothing else than what was said does."""
-    if text.bids and near < SURE and _wants_otherwise(text.wanted, saying.wanted):
-        return False
-    return not text.wanted or bool(text.wanted & saying.wanted) or near >= close
-
-
-def _find_wanted(vectors: Iterable[Vector | None], least: float = PART) -> frozenset[str]:
-    """What some texts want of answers, such as "length.short"."""
-    return frozenset(part for each in vectors if (part := part_of(each, least)))
-
-
-def _wants_otherwise(wanted: frozenset[str], asked: frozenset[str]) -> bool:
-    """Whether something is wanted of what is asked for otherwise."""
-    return not wanted & asked and any(is_of_one_part(part, other) for part in wanted for other in asked)
+    return saying.is_feedback(ON_ANSWER if quotes and saying.on_answer else FEEDBACK)
 
 
 def contradicts_preferences(text: Text, preferences: Sequence[str], embed: Embed | None) -> bool:
     """Whether an item says the opposite of what the user wants of all answers."""
-    wanted = _find_wanted([text.vector], PART_SURELY)
-    vectors = embed_each(embed, preferences) if embed and wanted else ()
-    return any(_wants_otherwise(wanted, _find_wanted([vector], PART_SURELY)) for vector in vectors)
+    part = part_of(text.vector, PART_SURELY)
+    if embed is None or not part:
+        return False
+    wanted = (part_of(vector, PART_SURELY) for vector in embed_each(embed, preferences))
+    return any(other != part and is_of_one_part(other, part) for other in wanted)
 
 
 def restates_preference(text: Text, quotes: Sequence[str], preferences: Sequence[str], embed: Embed | None) -> bool:
@@ -475,7 +457,7 @@ def keeps_sense(wording: Text, piece: Text, embed: Embed | None) -> bool:
     parts = [read_text(part, embed) for part in dict.fromkeys((wording.text, *split_units(analyse_text(wording.text))))]
     near, part = max(((each.nearness_to(piece), each) for each in parts), key=lambda pair: pair[0])
     names = read_claim(wording.text).marks >= read_claim(piece.text).marks
-    manner = bool(piece.wanted) and piece.wanted == wording.wanted and near >= AGREED
+    manner = bool(piece.part) and piece.part == wording.part and near >= AGREED
     return part.wards == piece.wards and (in_words or (names and near >= SAME_SENSE) or manner)
 
 
