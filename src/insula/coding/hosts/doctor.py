@@ -34,6 +34,7 @@ from insula.coding.hosts.present import InstalledHook, Present, list_hooks, list
 from insula.coding.hosts.records import Installed
 from insula.coding.step.senses import load_sense
 from insula.coding.step.senses.register import MEASURED
+from insula.coding.step.trace import SETTINGS
 from insula.coding.step.worth import list_false_alarms
 from insula.errors import InsulaError
 from insula.foreign import search_path
@@ -231,7 +232,7 @@ def _check_house(house: Path, again: str) -> Iterator[HostCheck]:
 
 
 def _open_to_others(house: Path) -> list[str]:
-    ours = [house, *(house / name for name in ("hook", switch.FILE, records.FILE, *switch.ERASED))]
+    ours = [house, *(house / name for name in ("hook", SETTINGS, records.FILE, *switch.ERASED))]
     with contextlib.suppress(OSError):
         return ["it" if path == house else path.name for path in ours if path.exists() and path.stat().st_mode & 0o077]
     return []
@@ -254,7 +255,7 @@ def _check_switches(house: Path, here: Path) -> Iterator[HostCheck]:
     if os.environ.get("INSULA_OFF", "") not in ("", "0"):
         yield HostCheck("", "switch", "idle", "switched off by INSULA_OFF", "unset INSULA_OFF")
     if not switch.is_readable(house):
-        says = f"{house / switch.FILE} cannot be read, so the hooks are off"
+        says = f"{house / SETTINGS} cannot be read, so the hooks are off"
         yield HostCheck("", "switch", "broken", says, "run insula on or insula off")
     elif switch.read_switches(house)["off"]:
         yield HostCheck("", "switch", "idle", "switched off", "insula on")

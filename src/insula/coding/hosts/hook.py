@@ -54,19 +54,7 @@ def main(home: str, argv: list[str]) -> None:
 
 def is_switched_off(home: str, variable: str) -> bool:
     """Whether the senses are switched off, by INSULA_OFF or by `insula off`."""
-    return variable not in {"", "0"} or read_settings(home).get("off") is True
-
-
-def read_settings(home: str) -> "dict[str, Any]":
-    """What `insula install`, `on` and `off` wrote; off where that cannot be read: it may have said so."""
-    try:
-        with open(f"{home}/hook.json", "rb") as file:
-            value = json.loads(file.read())
-    except FileNotFoundError:
-        return {}
-    except (OSError, ValueError, RecursionError):
-        return {"off": True}
-    return value if is_object(value) else {"off": True}
+    return variable not in {"", "0"} or trace.read_settings(home).get("off") is True
 
 
 def respond(home: str, host: str, payload: "dict[str, Any]", now: float) -> str:
@@ -171,11 +159,11 @@ class Hook:
 
     def __init__(self, home: str, host: str, dialect: BaseDialect, event: "HookEvent", now: float) -> None:
         self._home, self._host, self._dialect, self._event, self._now = home, host, dialect, event, now
-        self._session = trace.get_folder(home, event.session)
+        self._session, self._settings = trace.get_folder(home, event.session), trace.read_settings(home)
 
     def is_off_here(self) -> bool:
         """Whether the senses are switched off in the project of the event."""
-        projects = read_settings(self._home).get("projects_off")
+        projects = self._settings.get("projects_off")
         return is_list(projects) and bool(projects) and trace.hash_project(self._event.cwd) in projects
 
     def answer_event(self, payload: "dict[str, Any]") -> str:
@@ -352,7 +340,7 @@ class Hook:
         """The senses that are on."""
         from insula.coding.step.senses.register import list_switched_on
 
-        return list_switched_on(read_settings(self._home).get("senses"))
+        return list_switched_on(self._settings.get("senses"))
 
     def _find_more(self, folder: str, action: "Action") -> "Record":
         """What else can be found out about a call: its turn, the tokens in the context, and who imports its file."""

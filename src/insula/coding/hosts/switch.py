@@ -9,12 +9,11 @@ from typing import Any
 
 from insula.coding.hosts import files
 from insula.coding.step.senses.register import list_switched_on
-from insula.coding.step.trace import hash_project
+from insula.coding.step.trace import SETTINGS, hash_project, read_settings
 from insula.errors import SettingsError
 from insula.settings import Settings, load_settings
 from insula.value import is_list, is_object
 
-FILE = "hook.json"
 BACKUPS = "backups"
 ERASED = (
     "sessions",
@@ -32,7 +31,7 @@ ERASED = (
 
 def read_switches(home: Path) -> dict[str, Any]:
     """The settings of the hook as they stand in its file, whole; off where that cannot be read, as the hook has it."""
-    switches = files.read_json(home / FILE) if is_readable(home) else {"off": True}
+    switches = read_settings(str(home))
     listed, by_hand = switches.get("projects_off"), switches.get("senses")
     senses = {name: yes for name, yes in by_hand.items() if isinstance(yes, bool)} if is_object(by_hand) else {}
     return {
@@ -47,7 +46,7 @@ def read_switches(home: Path) -> dict[str, Any]:
 def is_readable(home: Path) -> bool:
     """Whether the file says something, or there is none."""
     try:
-        return isinstance(json.loads((home / FILE).read_bytes()), dict)
+        return isinstance(json.loads((home / SETTINGS).read_bytes()), dict)
     except FileNotFoundError:
         return True
     except (OSError, ValueError, RecursionError):
@@ -63,7 +62,7 @@ def refresh_holdout(home: Path) -> tuple[object, float]:
         SettingsError: the settings cannot be used, or the file cannot be written.
     """
     before, holdout = read_switches(home), load_settings().holdout
-    known = (home / FILE).exists() and is_readable(home)
+    known = (home / SETTINGS).exists() and is_readable(home)
     _write_values(home, {**before, "holdout": holdout})
     return before["holdout"] if known else None, holdout
 
@@ -140,8 +139,8 @@ def remove_empty_home(home: Path) -> None:
         with contextlib.suppress(OSError):
             (home / name).rmdir()  # an empty one
     with contextlib.suppress(OSError):
-        if {path.name for path in home.iterdir()} <= {FILE, files.LOCK}:
-            for name in (FILE, files.LOCK):
+        if {path.name for path in home.iterdir()} <= {SETTINGS, files.LOCK}:
+            for name in (SETTINGS, files.LOCK):
                 (home / name).unlink(missing_ok=True)
             home.rmdir()
 
@@ -158,6 +157,6 @@ def _erase_path(path: Path) -> None:
 
 def _write_values(home: Path, values: dict[str, Any]) -> None:
     data = json.dumps(values, separators=(",", ":")).encode() + b"\n"
-    if files.read_file(home / FILE) != data:
+    if files.read_file(home / SETTINGS) != data:
         files.make_private_folder(home)
-        files.replace_file(home / FILE, data, 0o600)
+        files.replace_file(home / SETTINGS, data, 0o600)

@@ -42,7 +42,6 @@ LIMIT = 2_000
 HOLDOUT = 0.1
 """Share of sessions in which an active rule is withheld (P4)."""
 MOST_HOLDOUT = 0.5
-SETTINGS = "hook.json"
 VARIABLE = "INSULA_HOLDOUT"
 SALT = "salt"
 PROJECT = "project"
@@ -183,12 +182,7 @@ def _project_decides(here: Life, everywhere: Life) -> bool:
 
 def read_holdout(home: str) -> float:
     """Share of sessions in which a rule is withheld: `INSULA_HOLDOUT`, else `holdout` in hook.json, else a tenth."""
-    try:
-        with open(f"{home}/{SETTINGS}", "rb") as file:
-            set_by_file = json.loads(file.read()).get("holdout")
-    except (OSError, ValueError, AttributeError, RecursionError):
-        set_by_file = None
-    for value in (os.environ.get(VARIABLE), set_by_file):
+    for value in (os.environ.get(VARIABLE), trace.read_settings(home).get("holdout")):
         share = _parse_share(value)
         if share is not None:
             return share

@@ -13,6 +13,8 @@ import json
 import os
 import time
 
+from insula.value import is_object
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -23,10 +25,23 @@ if TYPE_CHECKING:
 VERSION = 1
 FILE = "trace.jsonl"
 CHECKPOINT = "checkpoint.json"
+SETTINGS = "hook.json"
 TAIL = 64 * 1024
 """Bytes that are read again where the checkpoint is lost: more than the window needs."""
 _PATIENCE = 0.1
 """Seconds to wait for a hook that runs at the same time; then this one says nothing, and the next one catches up."""
+
+
+def read_settings(home: str) -> "Record":
+    """What `insula install`, `on` and `off` wrote; off where that cannot be read: it may have said so."""
+    try:
+        with open(f"{home}/{SETTINGS}", "rb") as file:
+            value = json.loads(file.read())
+    except FileNotFoundError:
+        return {}
+    except (OSError, ValueError, RecursionError):
+        return {"off": True}
+    return value if is_object(value) else {"off": True}
 
 
 def make_key(identifier: str) -> str:

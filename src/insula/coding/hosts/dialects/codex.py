@@ -2,10 +2,11 @@
 
 from insula.coding.hosts.dialects import BaseDialect, find_number, read_call
 from insula.coding.hosts.dialects.claude_code import is_of_another_server
-from insula.coding.hosts.payload import Payload, collect_text, get_object, get_text
+from insula.coding.hosts.payload import Payload, collect_text, get_text
 from insula.coding.step.action import Action
 from insula.coding.step.fingerprint import list_patched
 from insula.coding.step.outcome import is_error
+from insula.value import is_object
 
 
 class CodexDialect(BaseDialect):
@@ -15,7 +16,8 @@ class CodexDialect(BaseDialect):
 
     def read_action(self, payload: Payload, name: str, at: float) -> Action:
         """The call; a patch goes by its file."""
-        call = {**payload, "tool_input": _read_input(payload)}
+        tool, given = get_text(payload, "tool_name"), payload.get("tool_input")
+        call = {**payload, "tool_input": read_patch(given) if tool == "apply_patch" else given}
         if name == "PreToolUse":
             return read_call(call, at, ok=True)
         response = payload.get("tool_response")
@@ -35,9 +37,8 @@ class CodexDialect(BaseDialect):
 DIALECT = CodexDialect
 
 
-def _read_input(payload: Payload) -> object:
-    given = payload.get("tool_input")
-    if get_text(payload, "tool_name") != "apply_patch":
-        return given
-    patch = given if isinstance(given, str) else get_text(get_object(payload, "tool_input"), "command")
+def read_patch(given: object) -> object:
+    """The arguments of a patch, which come as its text or in a field: it goes by its first file."""
+    texts = [given.get(name) for name in ("command", "input")] if is_object(given) else [given]
+    patch = next((text for text in texts if isinstance(text, str)), "")
     return {"path": next(iter(list_patched(patch)), ""), "command": patch}

@@ -8,7 +8,7 @@ from insula.coding.step.action import Action, HookEvent
 from insula.coding.step.digests import hash_text
 from insula.coding.step.outcome import read_exit_code
 
-SHELL = "run_shell_command"
+_SHELL = "run_shell_command"
 _FRAME = r"(?:Exit Code|Signal|Background PIDs|Process Group PGID): [\w, ()]+$"
 
 
@@ -23,12 +23,9 @@ class GeminiDialect(BaseDialect):
     def read_action(self, payload: Payload, name: str, at: float) -> Action:
         """The call; it has no id, but its time is the same for all hooks."""
         response, failed = get_object(payload, "tool_response"), _is_failed(payload)
-        output, frame = collect_text(response.get("llmContent")), ""
-        if get_text(payload, "tool_name") == SHELL:
-            output, frame = strip_frame(output)
-        code = read_exit_code(frame)
-        output = collect_text(response["error"]) or output if failed else output
-        call = read_call(payload, at, output, not failed and code in {None, 0} and "Signal: " not in frame, code)
+        output = collect_text(response.get("llmContent"))
+        output, code, fine = read_outcome(output, get_text(payload, "tool_name"), not failed)
+        call = read_call(payload, at, collect_text(response.get("error")) or output if failed else output, fine, code)
         return call.replace(id=hash_text(f"{get_text(payload, 'timestamp')} {call.call} {call.result}"))
 
     def read_context(self, tail: str) -> tuple[int, int]:
@@ -43,7 +40,16 @@ def _is_failed(payload: Payload) -> bool:
     return bool(get_object(payload, "tool_response").get("error"))
 
 
-def strip_frame(output: str) -> tuple[str, str]:
+def read_outcome(output: str, tool: str, fine: bool) -> tuple[str, int | None, bool]:
+    """What a tool itself said, its exit code, and whether it went well, which the lines behind a command tell, too."""
+    if tool != _SHELL:
+        return output, None, fine
+    output, frame = _strip_frame(output)
+    code = read_exit_code(frame)
+    return output, code, fine and code in {None, 0} and "Signal: " not in frame
+
+
+def _strip_frame(output: str) -> tuple[str, str]:
     """What a command itself said, and the lines that the host puts after it; only those tell how it ended."""
     bare = output.removeprefix("<untrusted_context>\n").removesuffix("\n</untrusted_context>")
     lines, end = bare.removeprefix("Output: ").split("\n"), 0

@@ -4,6 +4,7 @@ import json
 import re
 from collections.abc import Iterator
 
+from insula.coding.hosts.dialects.codex import read_patch
 from insula.coding.hosts.payload import collect_text, get_object, get_text
 from insula.coding.replay.readers import (
     NOT_BY_THE_USER,
@@ -22,7 +23,6 @@ from insula.coding.replay.readers import (
     tell_prompt,
     tell_reply,
 )
-from insula.coding.step.fingerprint import list_patched
 from insula.value import is_list, is_object
 
 FOLDERS = ("sessions", "archived_sessions")
@@ -167,8 +167,7 @@ def read_use(item: Row) -> tuple[str, object]:
     if tool == _SCRIPT and isinstance(given, str):
         tool, given = _unwrap_script(given)
     if tool == "apply_patch":
-        patch = given if isinstance(given, str) else get_text(given, "input") if is_object(given) else ""
-        return tool, {"path": next(iter(list_patched(patch)), ""), "command": patch}
+        return tool, read_patch(given)
     if tool in _SHELLS and is_object(given):
         return "Bash", {"command": _get_command(given.get("cmd") or given.get("command"))}
     return tool, given

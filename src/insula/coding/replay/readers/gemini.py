@@ -6,7 +6,7 @@ session of an earlier version that is opened again is written anew as lines, and
 
 from collections.abc import Iterator
 
-from insula.coding.hosts.dialects.gemini import SHELL, strip_frame
+from insula.coding.hosts.dialects.gemini import read_outcome
 from insula.coding.hosts.payload import collect_text, get_object, get_objects, get_text
 from insula.coding.replay.readers import (
     NOT_BY_THE_USER,
@@ -24,7 +24,6 @@ from insula.coding.replay.readers import (
     tell_prompt,
     tell_reply,
 )
-from insula.coding.step.outcome import read_exit_code
 from insula.value import is_list, is_object
 
 FOLDERS = ("tmp",)
@@ -119,16 +118,14 @@ class GeminiReader(BaseReader):
 def _read_answered(call: Row, status: str, at: float, agent: str) -> TranscriptCall:
     """A call as the hook would be told it."""
     tool, response = get_text(call, "name"), _get_response(call)
-    output, frame = collect_text(response.get("output")) or collect_text(response.get("error")), ""
-    if tool == SHELL:
-        output, frame = strip_frame(output)
-    code = read_exit_code(frame)
+    output = collect_text(response.get("output")) or collect_text(response.get("error"))
+    output, code, fine = read_outcome(output, tool, status == "success")
     return TranscriptCall(
         tool,
         call.get("args"),
         output,
         at,
-        ok=status == "success" and code in {None, 0} and "Signal: " not in frame,
+        ok=fine,
         code=code,
         id=get_text(call, "id"),
         agent=agent,
