@@ -34,7 +34,7 @@ from insula.night.cycle import SleepReport, sleep_cycle
 from insula.night.phases import PHASES
 
 if TYPE_CHECKING:
-    from pydantic_ai.models import Model
+    from insula.llm.model import Model
 
 CONVERSATION = Path(__file__).parent / "day" / "conversation.json"
 USER, MORNING = "me", "wednesday morning"

@@ -30,7 +30,7 @@ from insula_solve.answers import is_correct
 from insula_solve.solution import Attempt
 
 if TYPE_CHECKING:
-    from pydantic_ai.models import Model
+    from insula.llm.model import Model
 
 Figures = dict[str, Any]
 

@@ -27,7 +27,7 @@ from insula.settings import load_settings
 from insula.testing import memory_store
 
 if TYPE_CHECKING:
-    from pydantic_ai.models import Model
+    from insula.llm.model import Model
 
 USER = "user"
 PHASES = ((PhaseName.SUMMARIES, summarise_sessions), (PhaseName.REFLECTION, reflect_on_days))

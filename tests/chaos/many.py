@@ -49,7 +49,7 @@ PRINCIPLE = {"text": "Say that the capital of Australia is Canberra.", "section"
 TABLES = ("summaries", "lessons", "evidence", "relations", "revisions", "nights")
 ENTRIES = "state = 'done'"
 """Of the journal, the phases; what a model was asked stands there, too, and one that failed was not."""
-LOADED = ("insula.night.durable", "pydantic_ai.direct", "openai", "genai_prices.data", "__main__")
+LOADED = ("insula.night.durable", "pydantic_ai.direct", "genai_prices.data", "__main__")
 """What a worker needs is loaded and warmed once, and forked: here one dies before a fresh interpreter could load it."""
 
 

@@ -17,12 +17,12 @@ from typing import NamedTuple
 
 import pytest
 from pydantic import BaseModel, Field
-from pydantic_ai.models import Model
 
 from insula.errors import ModelRefused, ModelUnavailable
 from insula.llm import weights as module
 from insula.llm.client import Prompt, generate_reply
 from insula.llm.local import QWEN_CODER, SMOLLM2, WEIGHTS, Weights, find_weights, run_embedded, verify_weights
+from insula.llm.model import Model
 from insula.llm.weights import WeightsPart, install_weights, installer_command, parts_of
 from insula.locks import hold_lock
 

@@ -1,5 +1,6 @@
 """Names of models, and what is said when one cannot be had."""
 
+import subprocess
 import sys
 
 import pytest
@@ -211,3 +212,23 @@ async def test_what_the_function_raises_is_a_failure_of_the_model() -> None:
 
     with pytest.raises(ModelUnavailable, match="'mine' cannot be reached"):
         await generate_reply(callback_model("mine", ask), Prompt(prompt="?"), purpose="x")
+
+
+# what an address costs
+
+
+def test_a_model_at_an_address_is_asked_without_loading_the_providers() -> None:
+    asked = (
+        "import asyncio, sys\n"
+        "from insula.llm.client import Prompt, generate_reply\n"
+        "from insula.llm.models import resolve_model\n"
+        "async def ask():\n"
+        "    async with resolve_model(sys.argv[1]) as model:\n"
+        "        return (await generate_reply(model, Prompt(prompt='What is 2+2?'), purpose='reply')).text\n"
+        "print(asyncio.run(ask()), sorted({'pydantic_ai', 'openai'} & {*sys.modules}))"
+    )
+    with FakeServer() as server:
+        done = subprocess.run(
+            [sys.executable, "-c", asked, server.url], capture_output=True, text=True, check=True, timeout=120
+        )
+    assert done.stdout == "The answer is 4. []\n"

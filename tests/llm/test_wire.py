@@ -10,15 +10,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import BaseModel, Field
 from pydantic_ai.messages import ModelMessage, ModelResponse, TextPart
-from pydantic_ai.models import Model
 from pydantic_ai.models.function import AgentInfo, FunctionModel
-from pydantic_ai.models.openai import OpenAIChatModelSettings
 from pydantic_ai.profiles import ModelProfile
 
 from insula.errors import ModelError, ModelMalformed, ModelRefused, ModelTimeout, ModelUnavailable
+from insula.llm import compatible
 from insula.llm.client import Prompt, generate_reply
 from insula.llm.compatible import connect_model
+from insula.llm.failures import make_error, trouble_of
 from insula.llm.fake_server import Behaviour
+from insula.llm.model import Model
 from insula.llm.structured import parse_object
 from insula.testing import FakeServer
 
@@ -70,7 +71,7 @@ def connect() -> Connect:
 
     @asynccontextmanager
     async def at(server: FakeServer) -> AsyncGenerator[Model]:
-        async with connect_model("fake", server.url, KEY, OpenAIChatModelSettings(max_retries=0)) as model:
+        async with connect_model("fake", server.url, KEY, retries=0) as model:
             yield model
 
     return at
@@ -150,7 +151,7 @@ async def test_a_call_ends_at_its_timeout(connect: Connect, behaviour: Behaviour
 async def test_nobody_at_the_address_is_unavailable() -> None:
     with FakeServer() as server:
         url = server.url
-    async with connect_model("fake", url, KEY, {"max_retries": 0}) as model:
+    async with connect_model("fake", url, KEY, retries=0) as model:
         with pytest.raises(ModelUnavailable, match=r"cannot be reached at http://127\.0\.0\.1:\d+/v1;") as caught:
             await generate_reply(model, ASK, purpose="reply")
     _check_sentence(str(caught.value))
@@ -206,6 +207,8 @@ async def test_under_a_schema_the_grammar_is_sent_and_no_log_probabilities(conne
     assert answer.logprobs is None
     form = server.requests[0]["response_format"]
     assert form["type"] == "json_schema"
+    assert form["json_schema"]["schema"]["additionalProperties"] is False
+    assert '"title"' not in json.dumps(form)
     assert form["json_schema"]["schema"]["properties"]["score"]["type"] == "number"
     assert "logprobs" not in server.requests[0]
 
@@ -258,11 +261,64 @@ async def test_thinking_is_kept_apart_from_the_answer(connect: Connect) -> None:
     assert (answer.thinking, answer.text) == ("2+2 is 4", "4")
 
 
-async def test_a_reasoning_model_is_spared_what_it_refuses(connect: Connect) -> None:
-    with FakeServer() as server:
-        async with connect_model("o3-mini", server.url, KEY) as model:
-            await generate_reply(model, ASK, purpose="reply", temperature=0.5, logprobs=True)
-    assert not server.requests[0].keys() & {"temperature", "logprobs"}
+@pytest.mark.parametrize("streamed", [False, True])
+async def test_what_a_model_refuses_by_its_name_is_left_out_and_asked_without(connect: Connect, streamed: bool) -> None:
+    refused: set[str] = set()
+    delta = _ignore if streamed else None
+    with FakeServer("no_temperature", "ok") as server:
+        async with connect(server) as model:
+            for _ in range(2):
+                made = await generate_reply(model, ASK, purpose="r", temperature=0.5, on_delta=delta, refused=refused)
+                assert made.text == "The answer is 4."
+    assert ["temperature" in request for request in server.requests] == [True, False, False]
+
+
+async def test_a_busy_server_is_asked_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(compatible, "FIRST_WAIT", 0.0)
+    with FakeServer("500", "drop", "ok") as server:
+        async with connect_model("fake", server.url) as model:
+            assert (await generate_reply(model, ASK, purpose="reply")).text == "The answer is 4."
+    assert len(server.requests) == 3
+
+
+async def test_a_server_that_asks_to_wait_too_long_is_not_waited_for() -> None:
+    with FakeServer("long_wait") as server:
+        async with connect_model("fake", server.url) as model:
+            with pytest.raises(ModelUnavailable, match="try again in 3600 seconds"):
+                await generate_reply(model, ASK, purpose="reply")
+    assert len(server.requests) == 1
+
+
+@pytest.mark.parametrize(
+    ("status", "error", "words"),
+    [
+        (429, {"code": "insufficient_quota", "message": "You exceeded it."}, "no quota left"),
+        (402, {"message": "Pay."}, "no quota left"),
+        (403, {"message": "No."}, "refused the key"),
+        (400, {"message": "This model's maximum context length is 8 tokens."}, "shorten"),
+        (400, {"type": "exceed_context_size_error", "message": "too many"}, "shorten"),
+        (503, {"code": "overloaded", "message": "Busy."}, "try again later"),
+        (None, {"code": "rate_limit_exceeded", "message": "Slow down."}, "rate limit"),
+        (None, {"code": 404, "message": "Which?"}, "not known there"),
+        (None, {"message": "Something broke."}, "try again later"),
+    ],
+)
+def test_what_a_server_says_of_a_request_comes_back_with_what_to_do(
+    status: int | None, error: dict[str, object], words: str
+) -> None:
+    trouble = trouble_of(status, error.get("code"), error.get("type"), error["message"])
+    made = make_error(trouble, "fake", error["message"])
+    assert words in str(made)
+    _check_sentence(str(made))
+
+
+async def test_thinking_is_not_shown_as_it_is_streamed(connect: Connect) -> None:
+    deltas: list[str] = []
+    with FakeServer(answer="<think>2 and 2 is 4</think>It is 4.") as server:
+        async with connect(server) as model:
+            answer = await generate_reply(model, ASK, purpose="reply", on_delta=deltas.append)
+    assert "".join(deltas) == answer.text == "It is 4."
+    assert (answer.thinking, answer.first_token_seconds) == ("2 and 2 is 4", None)
 
 
 async def test_a_model_without_grammars_is_shown_the_schema_instead() -> None:

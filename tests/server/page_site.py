@@ -33,7 +33,7 @@ from insula.session.regulator import EndedTurn
 from insula.testing import Request, ScriptedModel
 
 if TYPE_CHECKING:
-    from pydantic_ai.models import Model
+    from insula.llm.model import Model
 
 T = TypeVar("T")
 

@@ -40,7 +40,7 @@ from insula_bench.lines import Lines, kept
 from insula_bench.statistics import mean_interval
 
 if TYPE_CHECKING:
-    from pydantic_ai.models import Model
+    from insula.llm.model import Model
 
 PART = "step"
 RUNS = "runs.jsonl"

@@ -25,7 +25,7 @@ from insula_bench.help.repair import SHELL, Act, Result
 from insula_bench.lines import Lines
 
 if TYPE_CHECKING:
-    from pydantic_ai.models import Model
+    from insula.llm.model import Model
 
 ARMS = (step.TOLD, step.SILENT, step.PLACEBO)
 NEXT = "next.jsonl"

@@ -13,7 +13,7 @@ from insula.text.questions import find_asks
 from insula.types import Assessment, Flag, Identity, Parts
 
 if TYPE_CHECKING:
-    from pydantic_ai.models import Model
+    from insula.llm.model import Model
 
 INSTRUCTIONS = """You judge the reply of an assistant to one message. You do not answer the message yourself.
 Rate as whole numbers from 0 (not at all) to 100 (wholly):

@@ -25,7 +25,7 @@ from insula.turn.verdict import Verdict
 from insula.types import Assessment, Confidence, Controls, Identity, Recalled, Signal, Usage
 
 if TYPE_CHECKING:
-    from pydantic_ai.models import Model
+    from insula.llm.model import Model
 
 
 MESSAGE_CHARS = 200_000

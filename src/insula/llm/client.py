@@ -3,7 +3,8 @@
 from collections.abc import AsyncGenerator, Callable
 from contextlib import aclosing
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Generic, cast
+from functools import partial
+from typing import Generic, cast
 
 from pydantic import BaseModel
 from typing_extensions import TypeVar
@@ -11,17 +12,15 @@ from typing_extensions import TypeVar
 from insula.errors import ModelCutOff, ModelMalformed, ModelRefused, ModelSilent
 from insula.llm import wire
 from insula.llm.budget import Account, Grant
+from insula.llm.compatible import AddressedModel
 from insula.llm.failures import quote_provider, translate_errors
+from insula.llm.framework import send_prompt
+from insula.llm.model import Model
 from insula.llm.structured import parse_object
-from insula.llm.wire import Prompt
+from insula.llm.wire import Prompt, Response, Settings
 from insula.telemetry import open_call_span
 from insula.text.analysis import clean_text
 from insula.types import Usage
-
-if TYPE_CHECKING:
-    from pydantic_ai.messages import ModelMessage, ModelResponse
-    from pydantic_ai.models import Model
-    from pydantic_ai.models.openai import OpenAIChatModelSettings
 
 __all__ = ["DEFAULT_MAX_TOKENS", "DEFAULT_TIMEOUT", "Generation", "Prompt", "generate_reply"]
 
@@ -58,7 +57,7 @@ class Generation(Generic[T]):
 
 
 async def generate_reply(  # noqa: PLR0913 one door, with a keyword for each thing that a caller may ask for
-    model: "Model",
+    model: Model,
     messages: Prompt,
     *,
     purpose: str,
@@ -75,7 +74,7 @@ async def generate_reply(  # noqa: PLR0913 one door, with a keyword for each thi
     """Asks the model once, and with a schema a second time if the first answer cannot be used.
 
     Args:
-        model: Any model of Pydantic AI; see `insula.llm.models.resolve_model`.
+        model: Of a name, by `insula.llm.models.resolve_model`, or any model of Pydantic AI.
         messages: What it is told.
         purpose: What the call is for, as it stands in the account.
         account: Where it is charged; without one, nothing is capped.
@@ -102,8 +101,8 @@ async def generate_reply(  # noqa: PLR0913 one door, with a keyword for each thi
     form = cast("type[BaseModel] | None", schema)
     call = _Call(
         model=model,
-        messages=wire.messages_of(messages),
-        settings=wire.settings_of(model, temperature, seed, logprobs and schema is None),
+        prompt=messages,
+        settings=wire.settings_of(temperature, seed, logprobs=logprobs and schema is None),
         schema=form,
         purpose=purpose,
         account=account or Account(),
@@ -127,7 +126,7 @@ async def generate_reply(  # noqa: PLR0913 one door, with a keyword for each thi
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _ModelReply:
-    response: "ModelResponse"
+    response: Response
     usage: Usage
     first_token_seconds: float | None
 
@@ -136,9 +135,9 @@ class _ModelReply:
 class _Call:
     """One request, ready to be sent, and what its reply has to be."""
 
-    model: "Model"
-    messages: "list[ModelMessage]"
-    settings: "OpenAIChatModelSettings"
+    model: Model
+    prompt: Prompt
+    settings: Settings
     schema: type[BaseModel] | None
     purpose: str
     account: Account
@@ -149,7 +148,7 @@ class _Call:
 
     async def send_request(self) -> _ModelReply:
         """Sends it within what the account allows, and charges what it used, also when it fails or is cancelled."""
-        bound = wire.bound_of(self.messages, self.schema)
+        bound = wire.bound_of(self.prompt, self.schema)
         grant = self.account.reserve_call(self.purpose, self.max_tokens, bound)
         with open_call_span(self.model.model_name, provider=self.model.system, purpose=self.purpose) as span:
             span.add_attributes(max_tokens=grant.output_tokens)
@@ -187,44 +186,34 @@ class _Call:
                 usage = wire.usage_of(piece, bound)
         finally:
             usage = self.account.charge_usage(grant, replace(usage, seconds=clock() - began))
-        seconds = None if wire.has_thought(piece) else first
+        seconds = None if piece.has_thought else first
         return _ModelReply(response=piece, usage=usage, first_token_seconds=seconds)
 
-    async def _stream_pieces(self, grant: Grant) -> "AsyncGenerator[str | ModelResponse]":
+    async def _stream_pieces(self, grant: Grant) -> AsyncGenerator[str | Response]:
         """The pieces of text, where they are wanted, and then the whole response.
 
         A generator, so that what `on_delta` raises is not taken for a failure of the provider.
         """
-        from pydantic_ai.direct import model_request, model_request_stream
-
         seconds = self.timeout if grant.seconds is None else min(self.timeout, grant.seconds)
         settings = wire.without_refused(self.settings, self.refused, grant.output_tokens)
-        settings["request_timeout"] = seconds
-        parameters = wire.parameters_of(self.model, self.schema)
-        with translate_errors(self.model, seconds):
-            if self.on_delta is None:
-                yield await model_request(
-                    self.model, self.messages, model_settings=settings, model_request_parameters=parameters
-                )
-                return
-            async with model_request_stream(
-                self.model, self.messages, model_settings=settings, model_request_parameters=parameters
-            ) as stream:
-                async for event in stream:
-                    if piece := wire.delta_of(event):
-                        yield piece
-                yield stream.get()
+        model = self.model
+        send = model.send_prompt if isinstance(model, AddressedModel) else partial(send_prompt, model)
+        pieces = send(self.prompt, self.schema, settings, seconds, streamed=self.on_delta is not None)
+        with translate_errors(model, seconds):
+            async with aclosing(pieces):
+                async for piece in pieces:
+                    yield piece
 
     def with_correction(self, reply: _ModelReply, problem: str) -> "_Call":
         """The same request, with the unusable answer and what is wrong with it added; it is not streamed."""
         said = _written_text(reply.response)[:_REPEATED_CHARS] or "{}"
-        messages = wire.with_correction(self.messages, said, _AGAIN.format(problem=problem))
-        return replace(self, messages=messages, on_delta=None)
+        prompt = wire.with_correction(self.prompt, said, _AGAIN.format(problem=problem))
+        return replace(self, prompt=prompt, on_delta=None)
 
     def read_text(self, reply: _ModelReply) -> Generation[None]:
         """The reply as text."""
         self._check_refusal(reply.response)
-        text = (reply.response.text or "").strip()
+        text = reply.response.text.strip()
         if not text:
             raise (ModelCutOff if reply.response.finish_reason == "length" else ModelSilent)(
                 f"The model {self._name} answered nothing{_why_empty(reply.response)}."
@@ -249,18 +238,17 @@ class _Call:
         return Generation(
             text=clean_text(text),
             value=value,
-            thinking=clean_text(wire.thinking_of(reply.response)),
+            thinking=clean_text(reply.response.thinking),
             usage=reply.usage,
-            logprobs=None if self.schema else wire.logprobs_of(reply.response),
+            logprobs=None if self.schema else reply.response.logprobs,
             first_token_seconds=reply.first_token_seconds,
-            model=reply.response.model_name or self.model.model_name,
+            model=reply.response.model or self.model.model_name,
             truncated=reply.response.finish_reason == "length",
         )
 
-    def _check_refusal(self, response: "ModelResponse") -> None:
+    def _check_refusal(self, response: Response) -> None:
         if response.finish_reason == "content_filter":
-            said = (response.provider_details or {}).get("refusal")
-            reason = f": {quote_provider(said)}" if said else " (content filter)"
+            reason = f": {quote_provider(response.refusal)}" if response.refusal else " (content filter)"
             raise ModelRefused(f"The model {self._name} declined to answer{reason}; put the question differently.")
 
     @property
@@ -268,14 +256,14 @@ class _Call:
         return f"'{self.model.model_name}'"
 
 
-def _written_text(response: "ModelResponse") -> str:
+def _written_text(response: Response) -> str:
     """The text, or what was put into a tool call instead: small models do so unasked."""
-    return (response.text or "").strip() or wire.arguments_of(response)
+    return response.text.strip() or response.arguments
 
 
-def _why_empty(response: "ModelResponse") -> str:
+def _why_empty(response: Response) -> str:
     if response.finish_reason == "length":
         return ": it spent all its tokens before the first word; allow it more tokens"
-    if wire.arguments_of(response):
+    if response.arguments:
         return " but a call of a tool, and none was offered; try again, or use another model"
     return "; try again, or put the question differently"

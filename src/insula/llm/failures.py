@@ -2,14 +2,15 @@
 
 import os
 import re
+import sys
 from collections.abc import Generator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 from insula.errors import InsulaError, ModelError, ModelMalformed, ModelRefused, ModelTimeout, ModelUnavailable
 
 if TYPE_CHECKING:
-    from pydantic_ai.models import Model
+    from insula.llm.model import Model
 
 QUOTED = 200
 """Characters of a provider's own words that a message repeats at most."""
@@ -18,6 +19,27 @@ MASK = "[hidden]"
 _KEY_VARIABLE = re.compile(r"(KEY|TOKEN|SECRET)$")
 _KEY_SHAPE = re.compile(r"\b(?:sk|pk|rk|xai|gsk|AIza|hf|key)[-_]?[A-Za-z0-9*_-]{8,}|(?i:bearer)\s+\S+")
 _SHORTEST_KEY = 8
+
+Trouble = Literal["key", "unknown", "quota", "rate", "server", "context", "rejected", "unreadable"]
+"""What a provider may say of a request."""
+PAYMENT, NOT_FOUND, TOO_MANY, SERVER_ERRORS = 402, 404, 429, 500
+"""Statuses of HTTP; the last is the first of a server's own failures."""
+QUOTA = frozenset(
+    {
+        "insufficient_quota",
+        "billing_hard_limit_reached",
+        "credit_balance_exhausted",
+        "organization_spend_limit_exceeded",
+        "project_spend_limit_exceeded",
+        "organization_usage_limit_exceeded",
+    }
+)
+"""OpenAI's codes for an account that has nothing left; they come with the status of a rate limit."""
+TOO_OFTEN = frozenset({"rate_limit_exceeded", "rate_limit_error", "too_many_requests"})
+TOO_LONG = frozenset({"context_length_exceeded", "exceed_context_size_error"})
+"""OpenAI's code for a prompt that is too long, and llama.cpp's."""
+TOO_LONG_WORDS = ("maximum context length", "reduce the length of the messages")
+"""How servers without a code say the same (vLLM, Groq, OpenRouter)."""
 
 
 @contextmanager
@@ -46,30 +68,61 @@ def translate_errors(model: "Model", timeout: float) -> Generator[None]:
 def translate_error(error: Exception, model: "Model", timeout: float) -> ModelError:
     """The `ModelError` that says what `error` means."""
     import httpx2
-    from pydantic_ai import exceptions as its
 
     who = f"The model '{model.model_name}'"
     match error:
-        case its.ModelRequestTimeout() | its.ModelTimeoutError() | httpx2.TimeoutException() | TimeoutError():
-            return ModelTimeout(
-                f"{who} did not answer within {timeout:.3g} seconds; allow it more time, or use a smaller model."
-            )
-        case its.ModelConnectionError(phase="read" | "write") | httpx2.ReadError() | httpx2.RemoteProtocolError():
-            return ModelUnavailable(f"{who} broke the connection off before its answer was complete; try again.")
-        case its.ModelConnectionError() | httpx2.TransportError() | OSError():
-            return ModelUnavailable(
-                f"{who} cannot be reached{_describe_address(model)}; "
-                "check that its server runs, its address and your network."
-            )
+        case httpx2.TimeoutException() | TimeoutError():
+            return _describe_timeout(who, timeout)
+        case httpx2.ReadError() | httpx2.RemoteProtocolError():
+            return _describe_break(who)
+        case httpx2.TransportError() | OSError():
+            return _describe_unreachable(who, model)
+        case _ if "pydantic_ai" in sys.modules:
+            return _of_framework(error, model, who, timeout)
+        case _:
+            return _describe_misfit(error, who)
+
+
+def _of_framework(error: Exception, model: "Model", who: str, timeout: float) -> ModelError:
+    """What an error of Pydantic AI means."""
+    from pydantic_ai import exceptions as its
+
+    match error:
+        case its.ModelRequestTimeout() | its.ModelTimeoutError():
+            return _describe_timeout(who, timeout)
+        case its.ModelConnectionError(phase="read" | "write"):
+            return _describe_break(who)
+        case its.ModelConnectionError():
+            return _describe_unreachable(who, model)
         case its.ContentFilterError():
             return ModelRefused(f"{who} declined to answer (content filter); put the question differently.")
         case its.ModelAPIError():
-            return _of_provider(error, who)
+            wait = error.retry_after if isinstance(error, its.ModelRateLimitError) else None
+            return make_error(_trouble_in(error), model.model_name, _provider_message(error), wait)
         case its.UserError():
             return ModelUnavailable(f"{who} cannot be used like this: {quote_provider(error)}; use another model.")
         case _:
-            kind = type(error).__name__
-            return ModelMalformed(f"{who} sent something that is no answer by its protocol ({kind}); try again.")
+            return _describe_misfit(error, who)
+
+
+def _describe_timeout(who: str, timeout: float) -> ModelTimeout:
+    return ModelTimeout(
+        f"{who} did not answer within {timeout:.3g} seconds; allow it more time, or use a smaller model."
+    )
+
+
+def _describe_break(who: str) -> ModelUnavailable:
+    return ModelUnavailable(f"{who} broke the connection off before its answer was complete; try again.")
+
+
+def _describe_unreachable(who: str, model: "Model") -> ModelUnavailable:
+    at = f" at {model.base_url.rstrip('/')}" if model.base_url else ""
+    return ModelUnavailable(f"{who} cannot be reached{at}; check that its server runs, its address and your network.")
+
+
+def _describe_misfit(error: Exception, who: str) -> ModelMalformed:
+    kind = type(error).__name__
+    return ModelMalformed(f"{who} sent something that is no answer by its protocol ({kind}); try again.")
 
 
 def quote_provider(words: object) -> str:
@@ -78,43 +131,84 @@ def quote_provider(words: object) -> str:
     return text if len(text) <= QUOTED else text[:QUOTED].rstrip() + "…"
 
 
-def _of_provider(error: Exception, who: str) -> ModelError:
+def make_error(trouble: Trouble, name: str, said: object, wait: float | None = None) -> ModelError:
+    """What a provider said of a request, as one of our errors.
+
+    Args:
+        trouble: what it is about.
+        name: of the model.
+        said: the provider's words.
+        wait: the seconds that it asks to wait.
+    """
+    who, words = f"The model '{name}'", quote_provider(said)
+    match trouble:
+        case "key":  # its words are not repeated: providers quote the key they were sent
+            return ModelUnavailable(
+                f"{who} refused the key it was given; set the right API key for it, then try again."
+            )
+        case "unknown":
+            return ModelUnavailable(f"{who} is not known there: {words}; check its name and address.")
+        case "quota":
+            return ModelUnavailable(f"{who} has no quota left for this key; top the account up, or use another model.")
+        case "rate":
+            when = f"in {wait:.0f} seconds" if wait else "in a moment"
+            return ModelUnavailable(f"{who} takes no more requests for now (rate limit); try again {when}.")
+        case "server":
+            return ModelUnavailable(f"{who} failed on the provider's side: {words}; try again later.")
+        case "context":
+            return ModelRefused(f"{who} cannot read a prompt this long; shorten the message or the conversation.")
+        case "rejected":
+            return ModelRefused(f"{who} declined the request: {words}; change it, or use another model.")
+        case "unreadable":
+            return ModelMalformed(f"{who} sent something that cannot be read: {words}; try again.")
+
+
+def trouble_of(status: int | None, code: object, kind: object, said: object) -> Trouble:
+    """What an error of a server that speaks OpenAI's protocol is about.
+
+    Args:
+        status: of HTTP; None within a stream, where the code may be one.
+        code: by the error's own word, as its `kind`.
+        said: in the provider's words.
+    """
+    named, words = {str(code), str(kind)}, str(said).lower()
+    if named & QUOTA:
+        return "quota"
+    if named & TOO_LONG or any(phrase in words for phrase in TOO_LONG_WORDS):
+        return "context"
+    status = status or (int(str(code)) if str(code).isdigit() else None)
+    if status in {401, 403} or "invalid_api_key" in named:
+        return "key"
+    if status == NOT_FOUND or "model_not_found" in named:
+        return "unknown"
+    if status == PAYMENT:
+        return "quota"
+    if status == TOO_MANY or named & TOO_OFTEN:
+        return "rate"
+    return "rejected" if status is not None and status < SERVER_ERRORS else "server"
+
+
+def _trouble_in(error: Exception) -> Trouble:
+    """What an error of a provider's is about, by Pydantic AI's reading of it."""
     from pydantic_ai import exceptions as its
 
     match error:
         case its.ModelAuthenticationError():
-            # The body is not repeated: providers quote the key they were sent.
-            return ModelUnavailable(
-                f"{who} refused the key it was given; set the right API key for it, then try again."
-            )
+            return "key"
         case its.ModelNotFoundError():
-            return ModelUnavailable(
-                f"{who} is not known there: {quote_provider(_provider_message(error))}; check its name and address."
-            )
+            return "unknown"
         case its.ModelQuotaExceededError():
-            return ModelUnavailable(f"{who} has no quota left for this key; top the account up, or use another model.")
-        case its.ModelRateLimitError(retry_after=wait):
-            when = f"in {wait:.0f} seconds" if wait else "in a moment"
-            return ModelUnavailable(f"{who} takes no more requests for now (rate limit); try again {when}.")
+            return "quota"
+        case its.ModelRateLimitError():
+            return "rate"
         case its.ModelUnavailableError() | its.ModelServerError():
-            return ModelUnavailable(
-                f"{who} failed on the provider's side: {quote_provider(_provider_message(error))}; try again later."
-            )
+            return "server"
         case its.ModelContextWindowExceededError() | its.ModelAPIError(provider_error_type="exceed_context_size_error"):
-            return ModelRefused(f"{who} cannot read a prompt this long; shorten the message or the conversation.")
+            return "context"
         case its.ModelRequestRejectedError():
-            return ModelRefused(
-                f"{who} declined the request: {quote_provider(_provider_message(error))}; "
-                "change it, or use another model."
-            )
+            return "rejected"
         case _:
-            return ModelMalformed(
-                f"{who} sent something that cannot be read: {quote_provider(_provider_message(error))}; try again."
-            )
-
-
-def _describe_address(model: "Model") -> str:
-    return f" at {model.base_url.rstrip('/')}" if model.base_url else ""
+            return "unreadable"
 
 
 def _provider_message(error: Exception) -> object:

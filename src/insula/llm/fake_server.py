@@ -33,8 +33,11 @@ Behaviour = Literal[
     "404",
     "429",
     "500",
+    "long_wait",
+    "no_temperature",
 ]
-"""What a fake server does with a request; the figures are HTTP statuses."""
+"""What a fake server does with a request; the figures are HTTP statuses. One asks to wait for an hour (`long_wait`),
+one declines a temperature by its name."""
 
 SLOW_SECONDS = 5.0
 
@@ -89,14 +92,19 @@ class _ServerHandler(LoopbackHandler):
             fake.wait_closed(SLOW_SECONDS)
         if behaviour.isdigit():
             self._send_status(int(behaviour))
+        elif behaviour == "long_wait":
+            self._send_status(429, wait="3600")
+        elif behaviour == "no_temperature":
+            said = {"message": "Unsupported value: 'temperature' does not support 0.5.", "code": "unsupported_value"}
+            self.send_text(json.dumps({"error": said}), 400, {})
         elif body.get("stream"):
             self._send_stream(fake, body, behaviour)
         else:
             self._send_whole(fake, body, behaviour)
 
-    def _send_status(self, status: int) -> None:
+    def _send_status(self, status: int, wait: str = "7") -> None:
         message = f"status {status} for key {self.headers.get('Authorization')} " + "and more " * 100
-        headers = {"Retry-After": "7"} if status == 429 else {}
+        headers = {"Retry-After": wait} if status == 429 else {}
         self.send_text(json.dumps({"error": {"message": message, "code": status}}), status, headers)
 
     def _send_whole(self, fake: FakeServer, body: Json, behaviour: Behaviour) -> None:

@@ -11,14 +11,11 @@ from collections.abc import AsyncGenerator, Iterator, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from insula import settings
 from insula.errors import ModelUnavailable
-
-if TYPE_CHECKING:
-    from pydantic_ai.models import Model
-    from pydantic_ai.models.openai import OpenAIChatModelSettings
+from insula.llm.compatible import AddressedModel, connect_model
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -112,7 +109,7 @@ def weights_folder() -> Path:
 
 
 @asynccontextmanager
-async def run_embedded(name: str = DEFAULT, folder: Path | None = None) -> "AsyncGenerator[Model]":
+async def run_embedded(name: str = DEFAULT, folder: Path | None = None) -> AsyncGenerator[AddressedModel]:
     """Runs embedded weights for as long as the block lasts.
 
     Args:
@@ -120,7 +117,7 @@ async def run_embedded(name: str = DEFAULT, folder: Path | None = None) -> "Asyn
         folder: A further place to look for the file, such as the user's data folder.
 
     Yields:
-        The model, as any other of Pydantic AI.
+        The model, as any other at an address.
 
     Raises:
         ModelUnavailable: If the weights or the runtime are not installed, or the file is not what it should be.
@@ -128,17 +125,12 @@ async def run_embedded(name: str = DEFAULT, folder: Path | None = None) -> "Asyn
     weights = WEIGHTS[name]
     path = find_weights(weights, folder)
     runtime = _import_runtime()
-    # The import takes half a second of one core: the file is hashed on another meanwhile.
-    importing = asyncio.to_thread(importlib.import_module, "pydantic_ai.models.openai")
-    await asyncio.gather(asyncio.to_thread(verify_weights, path, weights), importing)
-    from insula.llm.compatible import connect_model  # with it OpenAI's client: a second, which others do not need
-
+    await asyncio.to_thread(verify_weights, path, weights)
     key = secrets.token_urlsafe(_KEY_BYTES)
     server = _start_server(runtime, path, weights, key)
     try:
-        async with connect_model(
-            weights.name, f"{server.listening_address}/v1", key, _model_settings(weights)
-        ) as model:
+        address, usual = f"{server.listening_address}/v1", _usual_settings(weights)
+        async with connect_model(weights.name, address, key, retries=0, usual=usual) as model:
             yield model
     finally:
         # Only now, when our connections are closed: it waits for them to end, and holds the interpreter meanwhile.
@@ -227,12 +219,8 @@ def _start_server(runtime: Any, path: Path, weights: Weights, key: str) -> Any:
         ) from error
 
 
-def _model_settings(weights: Weights) -> "OpenAIChatModelSettings":
-    return {
-        "temperature": weights.temperature,
-        "max_retries": 0,
-        "extra_body": {"repeat_penalty": weights.repeat_penalty},
-    }
+def _usual_settings(weights: Weights) -> dict[str, float]:
+    return {"temperature": weights.temperature, "repeat_penalty": weights.repeat_penalty}
 
 
 def _count_cores() -> int:

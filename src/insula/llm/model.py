@@ -3,7 +3,11 @@
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from pydantic_ai.models import Model
+    from pydantic_ai.models import Model as FrameworkModel
+
+    from insula.llm.compatible import AddressedModel
+
+    Model = FrameworkModel | AddressedModel
 else:
     Model = Any
 

@@ -11,10 +11,12 @@ from urllib.parse import urlsplit, urlunsplit
 
 from insula.errors import ModelUnavailable
 from insula.llm import local
+from insula.llm.compatible import AddressedModel, connect_model
 from insula.llm.failures import quote_provider
+from insula.llm.model import Model
 
 if TYPE_CHECKING:
-    from pydantic_ai.models import Model
+    from pydantic_ai.models import Model as FrameworkModel
 
 DEFAULT = local.EMBEDDED
 """Needs no key, no network and no other program."""
@@ -38,7 +40,7 @@ _THEIR_EXTRA = re.compile(r"pydantic-ai-slim\[([a-z-]+)\]")
 
 
 @asynccontextmanager
-async def resolve_model(name: str = DEFAULT, folder: Path | None = None) -> "AsyncGenerator[Model]":
+async def resolve_model(name: str = DEFAULT, folder: Path | None = None) -> AsyncGenerator[Model]:
     """The model called `name`, for as long as the block lasts.
 
     Args:
@@ -61,20 +63,18 @@ async def resolve_model(name: str = DEFAULT, folder: Path | None = None) -> "Asy
         yield model
 
 
-def _at_address(url: str) -> "AbstractAsyncContextManager[Model]":
+def _at_address(url: str) -> AbstractAsyncContextManager[AddressedModel]:
     parts = urlsplit(url)
     if parts.scheme not in ("http", "https") or not parts.hostname or parts.username:
         raise ModelUnavailable(
             "The address of a model is written http://HOST:PORT/v1#NAME or https://HOST/v1#NAME, without a user; "
             f"put its key into the environment as {KEY_VARIABLE}."
         )
-    from insula.llm.compatible import connect_model
-
     base_url = urlunsplit(parts._replace(fragment=""))
     return connect_model(parts.fragment or "default", base_url, os.environ.get(KEY_VARIABLE))
 
 
-def _infer_provider_model(name: str) -> "Model":
+def _infer_provider_model(name: str) -> "FrameworkModel":
     from pydantic_ai.exceptions import UserError
     from pydantic_ai.models import infer_model
     from pydantic_ai.models.test import TestModel
@@ -93,7 +93,7 @@ def _infer_provider_model(name: str) -> "Model":
         raise ModelUnavailable(_describe_missing(name, provider, str(error))) from error
 
 
-def _of_ollama(model: str) -> "Model":
+def _of_ollama(model: str) -> "FrameworkModel":
     from pydantic_ai.models.ollama import OllamaModel  # half a second, which no other provider need pay
     from pydantic_ai.providers.ollama import OllamaProvider
 

@@ -1,23 +1,16 @@
-"""Between our values and those of Pydantic AI, in both directions."""
+"""What goes to a model and comes back, whosever protocol carries it."""
 
 import re
 from collections.abc import Sequence
 from collections.abc import Set as AbstractSet
-from copy import deepcopy
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal, cast
+from dataclasses import dataclass, replace
+from typing import Literal, TypedDict, cast
 
 from pydantic import BaseModel
 
 from insula.llm.budget import bound_tokens
 from insula.llm.structured import schema_of
-from insula.text.analysis import clean_text
 from insula.types import Usage
-
-if TYPE_CHECKING:
-    from pydantic_ai.messages import ModelMessage, ModelResponse, ModelResponseStreamEvent
-    from pydantic_ai.models import Model, ModelRequestParameters
-    from pydantic_ai.models.openai import OpenAIChatModelSettings
 
 Role = Literal["user", "assistant"]
 
@@ -33,7 +26,7 @@ MESSAGE_TOKENS = 8
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Prompt:
-    """What a model is told. Lone surrogates and control characters are taken out on the way."""
+    """What a model is told. Lone surrogates and control characters are taken out."""
 
     prompt: str
     instructions: str = ""
@@ -42,47 +35,56 @@ class Prompt:
     """Earlier messages, oldest first."""
 
 
-def messages_of(prompt: Prompt) -> "list[ModelMessage]":
-    """The messages that say `prompt`. The instructions go with the last request, which is where they count."""
-    from pydantic_ai.messages import ModelRequest, ModelResponse, TextPart
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Response:
+    """What a model answered, whosever protocol it came by."""
 
-    earlier: list[ModelMessage] = [
-        ModelRequest.user_text_prompt(clean_text(text))
-        if role == "user"
-        else ModelResponse(parts=[TextPart(clean_text(text))])
-        for role, text in prompt.history
-    ]
-    instructions = clean_text(prompt.instructions) or None
-    return [*earlier, ModelRequest.user_text_prompt(clean_text(prompt.prompt), instructions=instructions)]
-
-
-def with_correction(messages: "list[ModelMessage]", said: str, correction: str) -> "list[ModelMessage]":
-    """`messages`, an answer to them, and what is to be corrected in it."""
-    from pydantic_ai.messages import ModelRequest, ModelResponse, TextPart
-
-    last = cast(ModelRequest, messages[-1])
-    again = ModelRequest.user_text_prompt(correction, instructions=last.instructions)
-    return [*messages, ModelResponse(parts=[TextPart(said)]), again]
+    text: str
+    thinking: str = ""
+    """What it thought aloud before it answered; empty for most."""
+    has_thought: bool = False
+    """Whether it thought before it answered, aloud or not."""
+    arguments: str = ""
+    """The arguments of a tool call, as JSON, if it made one although no tool was offered."""
+    finish_reason: str | None = None
+    refusal: str = ""
+    """In which words it declined, where it declined."""
+    model: str | None = None
+    """The model's name by the server's own word."""
+    input_tokens: int = 0
+    output_tokens: int = 0
+    logprobs: tuple[tuple[str, float], ...] | None = None
 
 
-def settings_of(
-    model: "Model", temperature: float | None, seed: int | None, logprobs: bool
-) -> "OpenAIChatModelSettings":
-    """The settings that `model` understands; a reasoning model refuses temperature and log-probabilities."""
-    settings: OpenAIChatModelSettings = {}  # whose module takes most of a second to import, for whatever model
-    profile = cast(dict[str, Any], model.profile)
-    reasons = profile.get("openai_supports_reasoning") and profile.get("thinking_enabled_by_default")
-    if temperature is not None and not reasons:
+class Settings(TypedDict, total=False):
+    """What a model is asked to heed, by the names of OpenAI's protocol."""
+
+    max_tokens: int
+    max_completion_tokens: int
+    temperature: float
+    logprobs: bool
+    seed: int
+
+
+def with_correction(prompt: Prompt, said: str, correction: str) -> Prompt:
+    """A prompt, an answer to it, and what is to be corrected in it."""
+    return replace(prompt, prompt=correction, history=(*prompt.history, ("user", prompt.prompt), ("assistant", said)))
+
+
+def settings_of(temperature: float | None, seed: int | None, *, logprobs: bool) -> Settings:
+    """The settings of a call; what is None or False is left to the model."""
+    settings: Settings = {}
+    if temperature is not None:
         settings["temperature"] = temperature
-    if logprobs and not reasons:
-        settings["openai_logprobs"] = True
+    if logprobs:
+        settings["logprobs"] = True
     if seed is not None:
         settings["seed"] = seed
     return settings
 
 
-REFUSABLE = {"max_tokens": "max_tokens", "temperature": "temperature", "logprobs": "openai_logprobs", "seed": "seed"}
-"""What a provider may refuse by its name, and what that is called among our settings."""
+REFUSABLE = ("max_tokens", "temperature", "logprobs", "seed")
+"""What a provider may refuse by its name."""
 
 
 def refused_setting(refusal: str, refused: AbstractSet[str]) -> str | None:
@@ -93,81 +95,26 @@ def refused_setting(refusal: str, refused: AbstractSet[str]) -> str | None:
     )
 
 
-def without_refused(
-    settings: "OpenAIChatModelSettings", refused: AbstractSet[str], max_tokens: int
-) -> "OpenAIChatModelSettings":
+def without_refused(settings: Settings, refused: AbstractSet[str], max_tokens: int) -> Settings:
     """The settings but for those that the provider refuses; the cap on tokens goes by its newer name then."""
-    names = {REFUSABLE[name] for name in refused}
-    left = {name: value for name, value in settings.items() if name not in names}
-    cap = (
-        {"extra_body": {"max_completion_tokens": max_tokens}} if "max_tokens" in refused else {"max_tokens": max_tokens}
-    )
-    return cast("OpenAIChatModelSettings", left | cap)
+    left = cast("Settings", {name: value for name, value in settings.items() if name not in refused})
+    if "max_tokens" in refused:
+        left["max_completion_tokens"] = max_tokens
+    else:
+        left["max_tokens"] = max_tokens
+    return left
 
 
-def parameters_of(model: "Model", schema: type[BaseModel] | None) -> "ModelRequestParameters":
-    """Asks for text, or for JSON by `schema`: enforced by the server where it can, else described in the prompt."""
-    from pydantic_ai.models import ModelRequestParameters
-    from pydantic_ai.output import OutputObjectDefinition
-
-    if schema is None:
-        return ModelRequestParameters()
-    native = model.profile.get("supports_json_schema_output", False)
-    output = OutputObjectDefinition(json_schema=deepcopy(schema_of(schema)), name=schema.__name__)
-    return ModelRequestParameters(output_mode="native" if native else "prompted", output_object=output)
-
-
-def delta_of(event: "ModelResponseStreamEvent") -> str:
-    """The new text in `event`; empty where it brings none, as with reasoning."""
-    from pydantic_ai.messages import PartDeltaEvent, PartStartEvent, TextPart, TextPartDelta
-
-    match event:
-        case PartStartEvent(part=TextPart(content=text)) | PartDeltaEvent(delta=TextPartDelta(content_delta=text)):
-            return text
-        case _:
-            return ""
-
-
-def thinking_of(response: "ModelResponse") -> str:
-    """What the model thought aloud before it answered; empty for most."""
-    from pydantic_ai.messages import ThinkingPart
-
-    return "\n\n".join(part.content for part in response.parts if isinstance(part, ThinkingPart)).strip()
-
-
-def has_thought(response: "ModelResponse") -> bool:
-    """Whether the model thought before it answered, aloud or not."""
-    return bool(thinking_of(response) or response.usage.details.get("reasoning_tokens"))
-
-
-def arguments_of(response: "ModelResponse") -> str:
-    """The arguments of a tool call, as JSON, if the model made one although no tool was offered."""
-    from pydantic_ai.messages import ToolCallPart
-
-    return next((part.args_as_json_str() for part in response.parts if isinstance(part, ToolCallPart)), "")
-
-
-def logprobs_of(response: "ModelResponse") -> tuple[tuple[str, float], ...] | None:
-    """Each token with its log-probability, from where the chat and the responses protocols of OpenAI have them."""
-    from pydantic_ai.messages import TextPart
-
-    details = [response.provider_details, *(p.provider_details for p in response.parts if isinstance(p, TextPart))]
-    tokens = [token for place in details if place for token in place.get("logprobs") or ()]
-    return tuple((str(token["token"]), float(token["logprob"])) for token in tokens) or None
-
-
-def bound_of(messages: "list[ModelMessage]", schema: type[BaseModel] | None) -> int:
-    """The most tokens that the prompt is likely to come to."""
+def bound_of(prompt: Prompt, schema: type[BaseModel] | None) -> int:
+    """The most tokens that a prompt is likely to come to."""
     texts = [str(schema_of(schema))] if schema else []
-    for message in messages:
-        texts.append(getattr(message, "instructions", None) or "")
-        texts.extend(str(getattr(part, "content", "")) for part in message.parts)
-    return sum(bound_tokens(text) for text in texts) + TEMPLATE_TOKENS + MESSAGE_TOKENS * (len(messages) - 1)
+    texts += [prompt.instructions, prompt.prompt, *(said for _, said in prompt.history)]
+    return sum(map(bound_tokens, texts)) + TEMPLATE_TOKENS + MESSAGE_TOKENS * len(prompt.history)
 
 
-def usage_of(response: "ModelResponse", bound: int) -> Usage:
+def usage_of(response: Response, bound: int) -> Usage:
     """What the call used: as the provider says, else estimated, the input by its `bound`."""
-    if response.usage.input_tokens or response.usage.output_tokens:
-        return Usage(calls=1, input_tokens=response.usage.input_tokens, output_tokens=response.usage.output_tokens)
-    written = (response.text or "") + thinking_of(response) + arguments_of(response)
+    if response.input_tokens or response.output_tokens:
+        return Usage(calls=1, input_tokens=response.input_tokens, output_tokens=response.output_tokens)
+    written = response.text + response.thinking + response.arguments
     return Usage(calls=1, input_tokens=bound, output_tokens=-(-len(written) // TOKEN_CHARS))

@@ -13,7 +13,7 @@ from insula.redaction import redact
 from insula.types import Usage
 
 if TYPE_CHECKING:
-    from pydantic_ai.models import Model
+    from insula.llm.model import Model
 
 Json = dict[str, Any]
 T = TypeVar("T")

@@ -28,7 +28,7 @@ from insula.telemetry import NIGHT, PHASE, open_span
 from insula.types import Calibration, Identity, Usage
 
 if TYPE_CHECKING:
-    from pydantic_ai.models import Model
+    from insula.llm.model import Model
 
 __all__ = [
     "CADENCE",

@@ -36,7 +36,7 @@ except ImportError as missing:
     ) from missing
 
 if TYPE_CHECKING:
-    from pydantic_ai.models import Model
+    from insula.llm.model import Model
 
 log = logging.getLogger(__name__)
 

@@ -21,7 +21,7 @@ from insula.night.cycle import Night
 from insula.text.analysis import detect_language
 
 if TYPE_CHECKING:
-    from pydantic_ai.models import Model
+    from insula.llm.model import Model
 
 Says = Literal["follows", "opposite", "other"]
 WHY: Mapping[Says, str] = {

@@ -44,7 +44,7 @@ from insula.text.wording import join_parts
 from insula.types import Usage
 
 if TYPE_CHECKING:
-    from pydantic_ai.models import Model
+    from insula.llm.model import Model
 
 LINES = 32
 """Lines of one call, those of the assistant among them: what is read in them fits into an answer of `MAX_TOKENS`."""

@@ -126,7 +126,6 @@ def warm() -> None:
         *(f"insula.cli.{name}" for name in names),
         "insula.cli.main",
         "insula.llm.compatible",
-        "pydantic_ai.models.openai",
         "pydantic_ai.models.test",
     ):
         import_module(name)

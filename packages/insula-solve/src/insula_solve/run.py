@@ -15,7 +15,7 @@ from insula.llm.budget import Account
 from insula.llm.client import DEFAULT_TIMEOUT, Generation, Prompt, generate_reply
 from insula.llm.model import Model
 from insula.llm.structured import parse_object
-from insula.llm.wire import bound_of, messages_of
+from insula.llm.wire import bound_of
 from insula.types import Usage
 from insula_solve.amounts import write_number
 from insula_solve.answers import ONCE, Form, ParsedAnswer, find_answer, strip_thought
@@ -267,7 +267,7 @@ class SolveRun:
         generation = self.models.pool.get(key) if self.models.pool is not None else None
         if generation is None:
             return None
-        grant = self.account.reserve_call(stage, max_tokens, bound_of(messages_of(prompt), None))
+        grant = self.account.reserve_call(stage, max_tokens, bound_of(prompt, None))
         fits = generation.usage.output_tokens <= grant.output_tokens
         self.account.charge_usage(grant, replace(generation.usage, cost=0.0) if fits else Usage())
         return generation if fits else None

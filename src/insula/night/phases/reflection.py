@@ -66,7 +66,7 @@ from insula.text.wording import count_noun, join_parts
 from insula.types import REFLECTION
 
 if TYPE_CHECKING:
-    from pydantic_ai.models import Model
+    from insula.llm.model import Model
 
 ROOMS = (40_000, 6_000)
 """Characters of records in the prompt, and in a second one where the model refuses the first: a small model reads 4,096

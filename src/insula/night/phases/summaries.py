@@ -22,7 +22,7 @@ from insula.screening import screen_text
 from insula.text.analysis import analyse_text
 
 if TYPE_CHECKING:
-    from pydantic_ai.models import Model
+    from insula.llm.model import Model
 
 SESSIONS = 50
 """Sessions that are summarised in one night, the oldest first."""
