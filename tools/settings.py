@@ -9,8 +9,8 @@ PAGE = Path(__file__).parent.parent / "docs" / "reference" / "settings.md"
 HEAD = """# Settings
 
 Settings stand in `insula.toml` in Insula's folder; `insula config path` names the file. Each is also read from the
-environment as `INSULA_NAME`, which wins. `insula config show` prints those in force, `insula config set KEY VALUE`
-writes one, and `insula config init` writes this file:
+environment as `INSULA_NAME`, which wins. `insula config show` prints those in force, and `insula config init` writes
+this file:
 
 """
 TAIL = """

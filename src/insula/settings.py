@@ -281,23 +281,6 @@ def load_settings() -> Settings:
             ) from error
 
 
-def check_file(text: str) -> None:
-    """See that the file of Insula's folder may hold a text.
-
-    Raises:
-        SettingsError: it is no TOML, or a setting in it cannot be used.
-    """
-    own = home() / FILE
-    try:
-        Settings(**tomllib.loads(text))
-    except ValidationError as error:
-        raise SettingsError(_setting_error(error, dict.fromkeys(Settings.model_fields, own))) from error
-    except ValueError as error:
-        raise SettingsError(
-            f"The settings file {str(own)!r} cannot be read ({_explain_error(error)}); mend it."
-        ) from error
-
-
 def check_home(folder: Path) -> None:
     """See that Insula's folder is one, or may become one: of a file, each command would name another part.
 

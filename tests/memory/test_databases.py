@@ -6,9 +6,7 @@ from pathlib import Path
 
 import pytest
 import sqlalchemy as sa
-from alembic import command
 from alembic.autogenerate import compare_metadata
-from alembic.config import Config
 from alembic.migration import MigrationContext
 
 from insula import Controls, Metacognition
@@ -19,9 +17,9 @@ from insula.memory.privacy import archive
 from insula.memory.privacy.isolation import WHOSE, on_behalf_of
 from insula.memory.retrieval.encoding import encode_claims
 from insula.memory.retrieval.query import build_cue
-from insula.memory.storage import migrations, statements, views
+from insula.memory.storage import statements, views
 from insula.memory.storage.rows import Place
-from insula.memory.storage.schema import make_tables, metadata
+from insula.memory.storage.schema import OLDEST, make_tables, metadata
 from insula.memory.storage.store import Store, open_backend
 from insula.memory.storage.vectors import embed_normalised
 from insula.metacognition.facade import note_impasse
@@ -88,30 +86,33 @@ async def both(anyio_backend: str, tmp_path: Path, database: str) -> AsyncGenera
         yield file, server
 
 
-def move_back(connection: sa.Connection, to: str) -> None:
-    """Give the tables the form that they had in an earlier version, with the rows that they hold."""
-    held = {table: connection.execute(sa.select(table)).mappings().all() for table in metadata.sorted_tables}
-    metadata.drop_all(connection)
-    connection.execute(sa.text("DROP TABLE alembic_version"))
-    config = Config()
-    config.set_main_option("script_location", str(Path(migrations.__path__[0])))
-    config.attributes["connection"] = connection
-    command.upgrade(config, to)
-    for table, rows in held.items():
-        if rows and sa.inspect(connection).has_table(table.name):
-            known = {column["name"] for column in sa.inspect(connection).get_columns(table.name)}
-            connection.execute(sa.insert(table), [{name: row[name] for name in row if name in known} for row in rows])
+def move_back(connection: sa.Connection) -> None:
+    """Give the tables the form that they had in an earlier version."""
+    for column in ("taken INTEGER NOT NULL DEFAULT 0", "cap JSON"):
+        connection.execute(sa.text(f"ALTER TABLE spending ADD COLUMN {column}"))
+    connection.execute(sa.text("INSERT INTO spending (night, user_id, taken) VALUES ('2026-01-06', 0, 1)"))
+    set_version(connection, OLDEST)
+
+
+def set_version(connection: sa.Connection, version: str) -> None:
+    connection.execute(sa.text("UPDATE alembic_version SET version_num = :version"), {"version": version})
 
 
 async def test_an_older_store_is_brought_up_to_date_and_keeps_what_it_holds(both: tuple[Store, Store]) -> None:
     for store in both:
         await fill(store, "me")
         before = await found(store, "me")
-        await store.run(move_back, "0007")
-        assert not await store.run(lambda connection: sa.inspect(connection).has_table("postings"))
+        await store.run(move_back)
         assert not await store.run(make_tables, "here")
         assert await found(store, "me") == before
         assert await store.run(lambda connection: compare_metadata(compared(connection), metadata)) == []
+
+
+async def test_a_store_from_before_the_first_release_is_left_with_the_way_out(both: tuple[Store, Store]) -> None:
+    for store in both:
+        await store.run(set_version, "0007")
+        with pytest.raises(StoreError, match=r"schema 0007\), and is left as it is; .*insula user export"):
+            await store.run(make_tables, "here")
 
 
 def compared(connection: sa.Connection) -> MigrationContext:

@@ -1,4 +1,4 @@
-"""Nights on many machines: each once, whatever fails, dies or is capped, and behind a pooler."""
+"""Nights on many machines: each once, whatever fails or dies, and behind a pooler."""
 
 import asyncio
 import time
@@ -14,10 +14,8 @@ import sqlalchemy as sa
 import pooler
 from insula import Metacognition, Usage
 from insula.errors import SettingsError
-from insula.llm.budget import Account, Budget
 from insula.memory.privacy.isolation import on_behalf_of
-from insula.memory.storage import nights, postgres, spending
-from insula.memory.storage.spending import Sum
+from insula.memory.storage import nights, postgres
 from insula.memory.storage.store import Store
 from insula.memory.storage.vectors import Embed, Vector
 from insula.night.cycle import CADENCE, Night, Phase, PhaseName, Result, is_due
@@ -51,12 +49,6 @@ def phase(calls: list[str], fails: int = 0) -> tuple[tuple[PhaseName, Phase], ..
 
 
 COUNTED = sa.text("SELECT status, count(*) AS nights FROM dbos.workflow_status WHERE name = :name GROUP BY status")
-
-
-async def calls_of_all(store: Store) -> float | None:
-    """The calls that the nights of the only date took, or were granted."""
-    (date,) = (await store.run(spending.read_progress, store.now(), shared=False)).dates
-    return date.spent.calls
 
 
 class Ended(NamedTuple):
@@ -163,36 +155,6 @@ async def test_a_worker_whose_clock_is_a_day_ahead_lets_nobody_sleep_twice(
         async with run_worker(replace(house, store=ahead)) as worker:
             assert await worker.enqueue_due() == 0
     assert sorted(calls) == ["ana", "eva"]
-
-
-@pytest.mark.at_length
-async def test_all_nights_together_spend_no_more_than_the_cap(on_server: WorkerConfig) -> None:
-    await talk(on_server.store, *"abcde")
-    calls: list[str] = []
-
-    def account() -> Account:
-        return Account(budget=Budget(calls=1))
-
-    house = replace(on_server, phases=phase(calls), account=account, limits=Limits(cap=Sum(calls=3)))
-    async with run_worker(house) as worker:
-        await worker.enqueue_due(date="d")
-        await over(worker)
-    assert len(calls) == 3
-    assert await calls_of_all(on_server.store) == 3
-
-
-async def test_what_is_not_spent_of_a_grant_goes_to_others_and_a_stopped_night_keeps_it(store: Store) -> None:
-    cap = Sum(calls=10.0)
-    first = await store.run(spending.take_grant, "d", 1, Sum(calls=8.0), cap)
-    assert first == Sum(calls=8.0)
-    assert await store.run(spending.take_grant, "d", 2, Sum(calls=8.0), cap) == Sum(calls=2.0)
-    assert (await store.run(spending.take_grant, "d", 3, Sum(calls=8.0), cap)).is_nothing
-    await store.run(spending.settle_grant, "d", 1, first, Sum(calls=1.0))
-    assert await store.run(spending.take_grant, "d", 3, Sum(calls=8.0), cap) == Sum(calls=7.0)
-    again = await store.run(spending.take_grant, "d", 2, Sum(calls=8.0), cap)
-    assert again == Sum(calls=2.0)
-    await store.run(spending.settle_grant, "d", 2, again, Sum(calls=1.0))
-    assert await calls_of_all(store) == 10.0
 
 
 @pytest.mark.at_length

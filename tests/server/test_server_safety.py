@@ -5,7 +5,6 @@ import json
 import re
 from contextlib import suppress
 from pathlib import Path
-from typing import Any
 from urllib.parse import urlsplit
 
 import httpx2
@@ -15,7 +14,6 @@ from starlette.types import Message, Receive, Scope, Send
 
 from insula import InputError
 from insula.errors import SettingsError
-from insula.memory.privacy import audit
 from insula.server import serving, tokens
 from insula.server.door.attempts import ADDRESSES, FREE, MOST_FAILURES, MOST_SECONDS, Attempts, delay_seconds
 from insula.server.door.bodies import BODY_BYTES, Bodies
@@ -420,35 +418,3 @@ async def test_a_stream_ends_with_the_token_that_opened_it(
         assert (await browser.get("/agent/sessions", headers=mine)).status_code == 401
         again = await browser.get("/signals", headers=mine)
         assert (again.status_code, "token" in again.json()["detail"].lower()) == (401, True)
-
-
-def read_audit(home: Path) -> list[dict[str, Any]]:
-    return [json.loads(line) for line in (home / audit.FILE).read_text("utf-8").splitlines()]
-
-
-async def test_what_was_done_is_written_down_without_a_word_of_it(
-    make_service: MakeService, client: Client, tmp_path: Path
-) -> None:
-    here = client(make_service(tokens=TOKENS))
-    await here.post("/agent/chat", json={"session": "monday", "message": "I live in Lisbon."}, headers=ANA)
-    assert (await here.delete("/agent/memories/1", headers=ANA)).status_code < 400
-    assert (await here.delete("/agent/memories/999", headers=ANA)).status_code == 404
-    assert (await here.delete("/agent/memories/1")).status_code == 401
-    (line,) = read_audit(tmp_path)
-    assert line.pop("at")
-    assert line == {
-        "who": "ana", "by": "token of the settings", "did": "DELETE /agent/memories/{number}", "of": "ana", "what": "1"
-    }  # fmt: skip
-    assert (tmp_path / audit.FILE).stat().st_mode & 0o777 == 0o600
-    audit.log_access(tmp_path, who="ben", by="terminal", did="user backup", of="ben")
-    audit.forget_user(tmp_path, "ana")
-    assert [each["who"] for each in read_audit(tmp_path)] == ["ben"]
-
-
-async def test_without_tokens_what_was_done_is_written_down_too(
-    make_service: MakeService, client: Client, tmp_path: Path
-) -> None:
-    here = client(make_service())
-    await say(here, "I live in Lisbon.")
-    await here.delete("/agent/memories/1?user=ana")
-    assert [(each["who"], each["of"]) for each in read_audit(tmp_path)] == [("ana", "ana")]

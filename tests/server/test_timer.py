@@ -14,7 +14,7 @@ from api_service import Client, MakeService, say
 from insula import Chat, Metacognition, Usage
 from insula.errors import ModelTimeout, ModelUnavailable, StoreLocked
 from insula.memory.storage import spending, unread
-from insula.memory.storage.spending import Sum
+from insula.memory.storage.spending import Spent
 from insula.memory.storage.store import Store
 from insula.night.cycle import END, Night, Phase, PhaseName, PhaseReport, Result, SleepReport, sleep_cycle
 from insula.server import timer
@@ -489,7 +489,7 @@ async def test_nights_are_counted_by_how_they_ended_and_what_they_took(store: St
     found = await store.run(spending.read_progress, now, shared=store.is_shared)
     (one,) = found.dates
     assert (one.begun, one.done, one.failed, one.under_way, one.stopped, one.again) == (3, 1, 1, 1, 0, 1)
-    assert one.spent == Sum(3, 300, 0)
+    assert one.spent == Spent(3, 300, 0)
     assert [(each.user, each.why, each.tries) for each in found.failures] == [("ben", "reflection: ModelTimeout", 2)]
     assert found.waiting == 3
     later = await store.run(spending.read_progress, now + spending.SILENT + 1, shared=False)
@@ -497,17 +497,9 @@ async def test_nights_are_counted_by_how_they_ended_and_what_they_took(store: St
     assert SECRET not in str(found)
 
 
-async def test_a_night_that_is_not_begun_for_the_cap_is_counted_and_the_cap_is_told(store: Store) -> None:
-    await talk_to_each(store, "ana", "ben")
-    for user in ("ana", "ben"):
-        await sleep_cycle(store, user, phase(), date="2026-01-06", cap=Sum(calls=1))
-    (one,) = (await store.run(spending.read_progress, store.now(), shared=False)).dates
-    assert (one.begun, one.done, one.capped, one.cap) == (1, 1, 1, Sum(calls=1))
-
-
 async def test_two_weeks_are_kept_and_an_erased_user_leaves_nothing(store: Store) -> None:
     for day in range(1, 21):
-        await store.run(spending.take_grant, f"2026-01-{day:02}", 1, Sum(), Sum(), 1.0)
+        await store.run(spending.begin_night, f"2026-01-{day:02}", 1, 1.0)
     await store.run(spending.drop_older_dates)
     found = await store.run(spending.read_progress, store.now(), shared=False)
     assert [one.date for one in found.dates] == [f"2026-01-{day:02}" for day in range(20, 6, -1)]

@@ -47,7 +47,7 @@ COMMANDS: Mapping[str, CommandEntry] = {
     "serve": CommandEntry(RUN, "serve:serve", "Start the server: the page, the API and the metrics."),
     "worker": CommandEntry(RUN, "worker:worker", "Run nightly processing for many users (needs PostgreSQL)."),
     "status": CommandEntry(RUN, "status:status", "Show how it is doing, and what it holds of you."),
-    "config": CommandEntry(RUN, "config:app", "Settings: show, set, unset, and where their file is."),
+    "config": CommandEntry(RUN, "config:app", "Settings: those in force, their file, and a new one."),
     "user": CommandEntry(RUN, "user:app", "All that is kept of a user: export, import, back up, erase."),
     "token": CommandEntry(RUN, "token:app", "Who may come in through the server."),
     "solve": CommandEntry(DEVELOP, "solve:solve", "Solve a problem step by step, and show how."),

@@ -9,7 +9,6 @@ import typer
 from insula import settings
 from insula.cli.lines import print_json, print_table, print_warning
 from insula.cli.options import Json
-from insula.memory.privacy import audit
 from insula.memory.storage.store import check_names
 from insula.server import tokens
 from insula.text.wording import day_of
@@ -32,7 +31,6 @@ def new(
     text, kept = tokens.add_token(tokens.read_tokens(_token_path()), user, name, time.time(), days, operator=operator)
     tokens.write_tokens(_token_path(), kept)
     made = kept[-1]
-    _audit_note("token new", made.name, user)
     if json:
         return print_json({"token": text, **_token_record(made)})
     print(text)
@@ -64,7 +62,6 @@ def revoke(name: Annotated[str, typer.Argument(metavar="NAME", help="As `insula 
     """Take a token out of force at once, also of streams that are open."""
     left = tokens.remove_token(tokens.read_tokens(_token_path()), name)
     tokens.write_tokens(_token_path(), left)
-    _audit_note("token revoke", name)
     print(f"The token {name!r} opens nothing any more.")
     if not any(token.is_valid(time.time()) for token in left):
         print(f"{tokens.NONE_LEFT} To serve this machine without tokens, remove {str(_token_path())!r}.")
@@ -73,10 +70,6 @@ def revoke(name: Annotated[str, typer.Argument(metavar="NAME", help="As `insula 
 def _token_path() -> Path:
     settings.check_home(settings.home())
     return settings.home() / tokens.FILE
-
-
-def _audit_note(did: str, name: str, user: str = "") -> None:
-    audit.log_access(settings.home(), who="", by="terminal", did=did, of=user, what=name)
 
 
 def _token_record(token_kept: tokens.Token) -> dict[str, object]:

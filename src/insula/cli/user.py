@@ -11,7 +11,7 @@ from insula.cli.common import house_of, soul_of, with_store
 from insula.cli.lines import confirm_action, print_json, print_warning
 from insula.cli.options import Json, Yes
 from insula.errors import InputError
-from insula.memory.privacy import audit, custody
+from insula.memory.privacy import custody
 from insula.server import tokens
 from insula.text.wording import count_noun
 
@@ -37,7 +37,6 @@ def export(
     if target.exists():
         raise InputError(f"{str(target)!r} is there already; name another file, or move it away.")
     size = with_store(lambda store: custody.export_user(store, name, soul_of(name), target))
-    _audit_note("export", name)
     print(f"All that is known of {name!r} is in {str(target)!r} ({size:,} bytes); whoever has the file can read it.")
 
 
@@ -46,7 +45,6 @@ def import_user(name: Name, file: Archive) -> None:
     """Take an archive in, under a name of which nothing is kept yet."""
     taken = custody.open_archive(file)
     rows = with_store(lambda store: custody.import_archive(store, name, house_of(name), taken))
-    _audit_note("import", name)
     print(f"What was known of {taken.user!r} is here as {name!r} ({count_noun(rows, 'row')}).")
 
 
@@ -54,7 +52,6 @@ def import_user(name: Name, file: Archive) -> None:
 def backup(name: Name) -> None:
     """Put a copy of all that is known of a user aside."""
     copy = with_store(lambda store: custody.backup_user(store, name, house_of(name)))
-    _audit_note("backup", name)
     print(f"A copy is in {str(copy)!r}.")
 
 
@@ -68,7 +65,6 @@ def restore(
     if not confirm_action(f"Put back what was known of {name!r}, instead of what is known now?", yes, "restored"):
         return 1
     rows = with_store(lambda store: custody.restore_backup(store, name, house_of(name), file))
-    _audit_note("restore", name)
     print(f"What was known of {name!r} is back ({count_noun(rows, 'row')}).")
     return 0
 
@@ -82,12 +78,7 @@ def erase(name: Name, yes: Yes = False) -> int:
     path = settings.home() / tokens.FILE
     revoked = tokens.revoke_user(path, name)  # first: who is killed halfway has let nobody in
     print_warning(with_store(lambda store: custody.erase_user(store, name, house_of(name))))
-    _audit_note("erase", "")
     print(f"Nothing is kept of {name!r} any more. What the hooks of coding agents observed: insula purge.")
     if revoked and not any(token.is_valid(time.time()) for token in tokens.read_tokens(path)):
         print(tokens.NONE_LEFT)
     return 0
-
-
-def _audit_note(did: str, user: str) -> None:
-    audit.log_access(settings.home(), who="", by="terminal", did=f"user {did}", of=user)

@@ -17,7 +17,6 @@ from insula.cli.options import ReadingModel
 from insula.errors import SettingsError
 from insula.llm.models import resolve_model
 from insula.memory.retrieval import embedding
-from insula.memory.storage.spending import Sum
 from insula.memory.storage.store import Store
 from insula.metacognition.backlog import catch_up
 from insula.night.phases import PHASES, understanding_phases
@@ -27,7 +26,7 @@ if TYPE_CHECKING:
     from insula.night.durable import Limits, WorkerConfig
 
 
-def worker(  # noqa: PLR0913, PLR0917 an option for each limit
+def worker(
     model: ReadingModel = None,
     name: Annotated[str | None, typer.Option(help="This worker's own; by default host and process.")] = None,
     at_once: Annotated[int, typer.Option(help="Nights that this worker is at.", min=1)] = 8,
@@ -35,9 +34,6 @@ def worker(  # noqa: PLR0913, PLR0917 an option for each limit
     per_minute: Annotated[int | None, typer.Option(help="Nights that all begin in a minute.", min=1)] = None,
     tenant_at_once: Annotated[int | None, typer.Option(help="Nights of one tenant (acme/ana).", min=1)] = None,
     tenant_per_minute: Annotated[int | None, typer.Option(help="Nights of one tenant in a minute.", min=1)] = None,
-    night_calls: Annotated[int | None, typer.Option(help="Model calls of all nights of a date.", min=1)] = None,
-    night_tokens: Annotated[int | None, typer.Option(help="Tokens of all nights of a date.", min=1)] = None,
-    night_cost: Annotated[float | None, typer.Option(help="Money, for all nights of a date.", min=0.0)] = None,
 ) -> int:
     """Run nightly processing for many users (needs PostgreSQL), each in their quiet hours."""
     from insula.night.durable import Limits
@@ -48,7 +44,6 @@ def worker(  # noqa: PLR0913, PLR0917 an option for each limit
         per_minute=per_minute,
         tenant_at_once=tenant_at_once,
         tenant_per_minute=tenant_per_minute,
-        cap=Sum(night_calls, night_tokens, night_cost),
     )
     settings = settings_module.load_settings()
     log_to(settings_module.home() / LOG_FILE, logging.INFO)

@@ -14,14 +14,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeVar, cast
 
 from insula.errors import InsulaError, StoreError
-from insula.llm.budget import Account, Budget
+from insula.llm.budget import Account
 from insula.memory.privacy.isolation import on_behalf_of
 from insula.memory.storage import spending
 from insula.memory.storage.changes import Changes
 from insula.memory.storage.journal import check_preconditions
 from insula.memory.storage.nights import CADENCE, UP_TO
 from insula.memory.storage.rows import StoredSession, StoredSignal, TranscriptLine
-from insula.memory.storage.spending import Sum
+from insula.memory.storage.spending import Spent
 from insula.memory.storage.store import Store
 from insula.memory.storage.vectors import Embed
 from insula.telemetry import NIGHT, PHASE, open_span
@@ -68,9 +68,6 @@ class PhaseName(StrEnum):
 
 
 END = PhaseName.END
-FRESH_TOKENS, FRESH_CALLS = 60_000, 40
-"""What one night may spend of a common cap where a user has none of their own."""
-CAPPED = "All nights of this date have spent what they may together; the next night goes on."
 _DAY = 86_400.0
 
 T = TypeVar("T")
@@ -236,8 +233,6 @@ class SleepReport:
     """Why there was no night."""
     gated: bool = False
     """Whether there was none only because none is due: by force there is."""
-    capped: bool = False
-    """Whether there was none because all nights of the date have spent what they may."""
 
     @property
     def failed(self) -> tuple[PhaseReport, ...]:
@@ -259,7 +254,6 @@ async def sleep_cycle(  # noqa: PLR0913 one door, with a keyword for each thing 
     soul: Path | None = None,
     embed: Embed | None = None,
     force: bool = False,
-    cap: Sum = spending.ENDLESS,
     on_phase: Callable[[PhaseReport], None] | None = None,
 ) -> SleepReport:
     """Run the night of a user, or go on with one that was stopped.
@@ -274,7 +268,6 @@ async def sleep_cycle(  # noqa: PLR0913 one door, with a keyword for each thing 
         soul: the user's SOUL.md; None keeps it in the store alone.
         embed: makes the vectors of what the night adds to memory.
         force: whether to sleep though the last night was less than 20 hours ago or nothing happened since.
-        cap: what all nights of the date may spend together.
         on_phase: called with each phase as it ends.
 
     Raises:
@@ -292,10 +285,8 @@ async def sleep_cycle(  # noqa: PLR0913 one door, with a keyword for each thing 
         if why := preconditions.why if alone else "Another process is at this night now.":
             return SleepReport(user=user, date=preconditions.night, phases=(), skipped=why, gated=alone)
         account = account or Account()
-        given = await _take_grant(store, preconditions.night, user_id, account, cap)
-        if given.is_nothing:
-            return SleepReport(user=user, date=preconditions.night, phases=(), skipped=CAPPED, capped=True)
-        account, before = _limit_account(account, given), account.spent
+        before = account.spent
+        await _note_beginning(store, preconditions.night, user_id)
         night = Night(
             store=store,
             user=user,
@@ -317,57 +308,32 @@ async def sleep_cycle(  # noqa: PLR0913 one door, with a keyword for each thing 
                 user=user, date=night.date, phases=await _run_phases(night, phases, preconditions.last, on_phase)
             )
             traced.add_attributes(state="failed" if report.failed else "done")
-        await _settle_grant(night, report, given, _spent_since(before, account))
+        await _note_end(night, report, _spent_since(before, account))
         return report
 
 
-async def _take_grant(store: Store, night: str, user_id: int, account: Account, cap: Sum) -> Sum:
-    """What the night may spend; where nothing is capped, it goes on though that it began cannot be written down."""
+async def _note_beginning(store: Store, night: str, user_id: int) -> None:
+    """Note that a night begins; where that cannot be written down, it goes on all the same."""
     try:
-        return await store.run(spending.take_grant, night, user_id, _needed_amount(account), cap, store.now())
+        await store.run(spending.begin_night, night, user_id, store.now())
     except StoreError as error:
-        if not cap.is_endless:
-            raise
         log.warning("That the night of %s began was not noted: %s", night, error)
-        return cap
 
 
-async def _settle_grant(night: Night, report: SleepReport, given: Sum, spent: Sum) -> None:
-    """Note how a night ended; where that fails, its grant stays spent, and the night is as it is."""
+async def _note_end(night: Night, report: SleepReport, spent: Spent) -> None:
+    """Note how a night ended; where that fails, the night is as it is."""
     why = ", ".join(f"{failed.name}: {failed.error}" for failed in report.failed)
     state: spending.State = "failed" if why else "done"
     try:
-        await night.store.run(
-            spending.settle_grant, night.date, night.user_id, given, spent, state, why, night.store.now()
-        )
+        await night.store.run(spending.end_night, night.date, night.user_id, spent, state, why, night.store.now())
     except StoreError as error:
         log.warning("How the night of %s ended was not noted: %s", night.date, error)
 
 
-def _needed_amount(account: Account) -> Sum:
-    """What a night asks for of a common cap: the user's own caps, or what a night seldom needs."""
-    budget = account.budget
-    tokens = float(FRESH_TOKENS if budget.tokens is None else budget.tokens)
-    cost = budget.cost
-    if cost is None and account.prices is not None:
-        cost = tokens * max(account.prices.input_per_million, account.prices.output_per_million) / 1e6
-    return Sum(float(FRESH_CALLS if budget.calls is None else budget.calls), tokens, cost)
-
-
-def _limit_account(account: Account, given: Sum) -> Account:
-    """An account with its own caps within what was granted; as it is where nothing is capped."""
-    return account if given.is_endless else replace(account, budget=_limit_budget(account.budget, given))
-
-
-def _limit_budget(own: Budget, given: Sum) -> Budget:
-    calls, tokens = (None if cap is None else int(cap) for cap in given[:2])
-    return replace(own, calls=calls or own.calls, tokens=tokens or own.tokens, cost=given.cost or own.cost)
-
-
-def _spent_since(before: Usage, account: Account) -> Sum:
+def _spent_since(before: Usage, account: Account) -> Spent:
     now = account.spent
     tokens = now.input_tokens + now.output_tokens - before.input_tokens - before.output_tokens
-    return Sum(now.calls - before.calls, tokens, now.cost - before.cost)
+    return Spent(now.calls - before.calls, tokens, now.cost - before.cost)
 
 
 def _check_journal(done: Mapping[str, Json]) -> None:

@@ -20,7 +20,6 @@ from insula.errors import SettingsError, StoreError
 from insula.llm.budget import Account
 from insula.memory.storage import nights, postgres, spending
 from insula.memory.storage.postgres import is_server
-from insula.memory.storage.spending import Sum
 from insula.memory.storage.store import Store
 from insula.memory.storage.vectors import Embed
 from insula.night.cycle import Phase, PhaseName, SleepReport, sleep_cycle
@@ -78,8 +77,6 @@ class Limits:
     tenant_at_once: int | None = None
     """Nights of one tenant that all are at."""
     tenant_per_minute: int | None = None
-    cap: Sum = field(default_factory=Sum)
-    """What all nights of one date may spend together."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -256,7 +253,6 @@ class Worker:
                 model=house.model,
                 account=house.account(),
                 embed=house.embed,
-                cap=house.limits.cap,
             )
         return _summarise_report(report)
 
@@ -350,8 +346,6 @@ def _summarise_report(report: SleepReport) -> dict[str, Any]:
     Raises:
         Unfinished: a phase failed, or somebody else is at it.
     """
-    if report.capped:
-        return {"state": "capped"}
     if report.failed:
         raise Unfinished(", ".join(f"{failed.name}: {failed.why}" for failed in report.failed))
     if report.skipped and not report.gated:

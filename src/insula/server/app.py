@@ -32,7 +32,6 @@ from insula.server.door.attempts import Attempts
 from insula.server.door.bodies import Bodies
 from insula.server.door.gate import Crowd, HostGate
 from insula.server.door.headers import SecurityHeaders
-from insula.server.door.witness import Witness
 from insula.server.live import LiveLedger
 from insula.server.page import routes
 from insula.server.page.visitors import failure_page
@@ -125,7 +124,6 @@ def create_app(service: Service) -> FastAPI:
     for router in ROUTERS:
         app.include_router(router)
     app.mount("/static", CachedFiles(directory=STATIC), name="static")
-    app.add_middleware(Witness, service=service)
     app.add_middleware(Bodies)  # the last that is added is the outermost
     app.add_middleware(HostGate, hosts=service.hosts)
     app.add_middleware(Crowd)

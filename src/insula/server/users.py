@@ -133,10 +133,9 @@ def settle_user(caller: str | None, named: str | None, session: str = "any") -> 
     return user
 
 
-async def current_user(request: Request, caller: Caller, user: Named = None) -> str:
+async def current_user(caller: Caller, user: Named = None) -> str:
     """The user of a request that has no body: the query names them, or their token does."""
-    request.state.user = settle_user(caller, user)
-    return request.state.user
+    return settle_user(caller, user)
 
 
 CurrentUser = Annotated[str, Depends(current_user)]

@@ -38,8 +38,6 @@ COMMANDS: dict[str, str] = {
     "memory correct": "memory correct 1 x",
     "memory edit": "memory edit 1 x",
     "memory erase": "memory erase 1",
-    "config set": "config set holdout off",
-    "config unset": "config unset holdout",
     "user export": "user export me {home}/me.jsonl",
     "user import": "user import me talk.jsonl",
     "user erase": "user erase nobody --yes",

@@ -18,7 +18,7 @@ from insula import foreign
 from insula.errors import InputError, StoreFull
 from insula.files import replace_file
 from insula.locks import hold_lock
-from insula.memory.privacy import archive, audit, erasure
+from insula.memory.privacy import archive, erasure
 from insula.memory.privacy.archive import Archive
 from insula.memory.storage import nights
 from insula.memory.storage.store import Store
@@ -174,7 +174,6 @@ async def resume_erasure(store: Store, user: str, house: UserFiles) -> str:
     shutil.rmtree(house.soul.parent, ignore_errors=True)
     with suppress(OSError):
         os.truncate(house.log, 0)  # what failed may have named what is erased
-    audit.forget_user(house.home, user)
     if not await store.scrub_erased():
         return LEFT
     (house.home / ERASING).unlink(missing_ok=True)

@@ -2,11 +2,13 @@
 
 import sqlalchemy as sa
 
-from insula.errors import StoreNewer
+from insula.errors import StoreError, StoreNewer
 from insula.memory.storage.upgrade import upgrade_tables
 
-VERSION = "0012"
+VERSION = "0013"
 """The version of the tables that this code reads and writes."""
+OLDEST = "0012"
+"""The oldest that is brought up to date: those before were of no release."""
 
 metadata = sa.MetaData(
     naming_convention={"ix": "ix_%(table_name)s_%(column_0_N_name)s", "uq": "uq_%(table_name)s_%(column_0_N_name)s"}
@@ -309,16 +311,13 @@ spending = sa.Table(
     sa.Column("calls", sa.Double, nullable=False, server_default="0"),
     sa.Column("tokens", sa.Double, nullable=False, server_default="0"),
     sa.Column("cost", sa.Double, nullable=False, server_default="0"),
-    sa.Column("taken", sa.Integer, nullable=False, server_default="0"),
     sa.Column("state", sa.Text, nullable=False, server_default=""),
     sa.Column("why", sa.Text, nullable=False, server_default=""),
     sa.Column("tries", sa.Integer, nullable=False, server_default="0"),
     sa.Column("began", sa.Double, nullable=False, server_default="0"),
     sa.Column("ended", sa.Double, nullable=False, server_default="0"),
-    sa.Column("cap", sa.JSON),
 )
-"""How each user's night of a date stands and what it has spent, and under user 0 what a cap for all of them has left.
-`taken` counts how often a grant was taken that is still open; `why` names what failed, never in anybody's words."""
+"""How each user's night of a date stands and what it has spent; `why` names what failed, never in anybody's words."""
 
 strategies = sa.Table(
     "strategies",
@@ -346,6 +345,7 @@ def make_tables(connection: sa.Connection, name: str) -> bool:
 
     Raises:
         StoreNewer: a newer version of Insula wrote them.
+        StoreError: they are of a version before the first release.
     """
     if not sa.inspect(connection).has_table("alembic_version"):
         metadata.create_all(connection, checkfirst=False)
@@ -357,6 +357,11 @@ def make_tables(connection: sa.Connection, name: str) -> bool:
         raise StoreNewer(
             f"The memory at {name!r} was written by a newer version of Insula (schema {version}, this one knows "
             f"{VERSION}); upgrade Insula where you have it from"
+        )
+    if version < OLDEST:
+        raise StoreError(
+            f"The memory at {name!r} was written before the first release of Insula (schema {version}), and is left as "
+            "it is; write each user to a file with the Insula that made it (insula user export), and import those here."
         )
     if version < VERSION:
         upgrade_tables(connection)

@@ -97,8 +97,6 @@ async def erase_named_user(request: Request, user: str, name: str) -> str:
         raise HTTPException(409, TALKS)
     await asyncio.to_thread(tokens.revoke_user, house.home / tokens.FILE, user)
     left = await custody.erase_user(service.chat.metacognition.store, user, house)
-    request.state.user = ""  # what is written down of this names nobody
-    request.state.holder = None
     return service.hide_machine(left)
 
 

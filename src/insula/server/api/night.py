@@ -99,11 +99,11 @@ def _show_night(done: list[StoredPhaseReport]) -> ShownNight:
 
 
 class ModelAmount(ApiModel):
-    """Of what a model takes; null where nothing is capped."""
+    """Of what a model takes."""
 
-    calls: float | None
-    tokens: float | None
-    cost: float | None
+    calls: float
+    tokens: float
+    cost: float
 
 
 class DateOfAll(ApiModel):
@@ -116,8 +116,6 @@ class DateOfAll(ApiModel):
     stopped: int
     """Whose process ended before them; they go on when the user's night is run again."""
     failed: int
-    capped: int
-    """That were not begun, because all of the date had spent what they may."""
     again: int
     """That were tried more than once."""
     a_minute: Annotated[float, AfterValidator(lambda rate: round(rate, 2))]
@@ -125,7 +123,6 @@ class DateOfAll(ApiModel):
     began: Annotated[Moment | None, BeforeValidator(lambda at: at or None)]
     ended: Annotated[Moment | None, BeforeValidator(lambda at: at or None)]
     spent: ModelAmount
-    cap: ModelAmount
 
 
 class FailedNight(ApiModel):

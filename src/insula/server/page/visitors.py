@@ -38,7 +38,7 @@ class PageUser:
 async def find_visitor(request: Request, caller: Caller, user: Named = None) -> PageUser:
     """The user of a page: whom the token says, else whom the address names."""
     known = await service_of(request).chat.metacognition.store.nights.list_users() if caller is None else []
-    name = request.state.user = settle_user(caller, user if caller is not None else user or NOBODY)
+    name = settle_user(caller, user if caller is not None else user or NOBODY)
     return PageUser(name, "") if caller is not None else PageUser(name, name, tuple(sorted({*known, name})))
 
 
