@@ -24,10 +24,7 @@ OUT = "dist/insula.cdx.json"
 PIP_AUDIT = "pip-audit==2.9.0"
 ADVISORY_SECONDS = 300
 STATIC = ROOT / "src/insula/server/page/static"
-VENDORED = (
-    ("htmx.org", "2.0.11", "0BSD", ("htmx.min.js",)),
-    ("uplot", "1.6.32", "MIT", ("uplot.min.js", "uplot.min.css")),
-)
+VENDORED = (("htmx.org", "2.0.11", "0BSD", ("htmx.min.js",)),)
 """What stands in the package itself; the digests are those of docs/reference/dependencies.md."""
 FREE = re.compile(
     r"MIT|BSD|0BSD|Apache|ISC|MPL-2|Mozilla Public License 2|PSF|Python Software Foundation|Unlicense|Zlib|CC0|HPND",

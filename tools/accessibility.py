@@ -25,7 +25,6 @@ PAGES = (
     "/", "/new", "/?session=wednesday", "/memory", "/memory/people", "/memory/transcript", "/memory/1", "/guidance",
     "/soul", "/nights", "/operate", "/agents", "/sign-in", "/says", "/yours", "/nothing-here",
 )  # fmt: skip
-TRANSCRIPTS = TESTS / "fixtures" / "transcripts"
 SIZES = ((1280, 900), (390, 844), (320, 640))
 
 
@@ -36,7 +35,7 @@ def main() -> int:
     found = 0
     with (
         tempfile.TemporaryDirectory() as folder,
-        site(Path(folder), model=ScriptedModel(answer), transcripts=TRANSCRIPTS) as running,
+        site(Path(folder), model=ScriptedModel(answer)) as running,
         sync_playwright() as started,
     ):
         fill(running)

@@ -41,7 +41,7 @@ def main() -> None:
 def measured(row: re.Match[str], brought: Folders, *, grows: bool) -> str:
     """A row with its sizes: one for all of its packages, or one for each extra where it names as many."""
     names, cells = NAME.findall(row[1].partition(", on ")[0]), row[0].split("|")
-    if names[0] in {"package", "extra", "file", "htmx", "uplot"}:
+    if names[0] in {"package", "extra", "file", "htmx"}:
         return row[0]
     wanted, shown = [required(name, grows) for name in names], len(SIZE.findall(cells[COLUMN]))
     if grows or shown < len(wanted):

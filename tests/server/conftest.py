@@ -128,7 +128,7 @@ def site() -> Sites:
 
 @pytest.fixture
 def running(tmp_path: Path) -> Generator[Site]:
-    with page_site.site(tmp_path, transcripts=TRANSCRIPTS) as started:
+    with page_site.site(tmp_path) as started:
         yield started
 
 

@@ -220,21 +220,12 @@ def lessons(page: Page) -> None:
     page.goto("/guidance")
 
 
-def agent(page: Page) -> None:
-    """The timeline of a coding agent."""
-    page.goto("/agents")
-    page.wait_for_selector("#chapters a")
-    page.locator("#chapters a").nth(1).click()
-    page.wait_for_selector(".timeline .plot")
-
-
 SHOTS: dict[str, tuple[Callable[[Page], None], int, int, str]] = {
     "page-talk": (talk, 1280, 940, "light"),
     "page-phone": (phone, 390, 844, "dark"),
     "page-request": (request, 1280, 900, "light"),
     "page-memories": (memories, 1280, 860, "light"),
     "page-lessons": (lessons, 1280, 1000, "dark"),
-    "page-agent": (agent, 1280, 900, "light"),
 }
 
 
@@ -263,7 +254,6 @@ def main() -> None:
         site(
             Path(folder),
             model=ScriptedModel(answer, delay=0.05),
-            transcripts=ROOT / "tests" / "fixtures" / "transcripts",
         ) as running,
         sync_playwright() as driver,
     ):

@@ -15,7 +15,6 @@ import sqlalchemy as sa
 from insula import Chat, Metacognition
 from insula.agent.chat import Reply
 from insula.agent.requests import KeptRequests
-from insula.coding.replay.find import find_transcripts
 from insula.errors import ModelUnavailable
 from insula.memory.storage import journal
 from insula.memory.storage.changes import LessonChange, RevisionChange
@@ -24,7 +23,6 @@ from insula.night import soul
 from insula.night.curation import REQUESTS
 from insula.night.soul import Document
 from insula.server.app import create_app
-from insula.server.page.lookback import Lookback
 from insula.server.service import Service
 from insula.server.serving import StreamServer, make_server
 from insula.server.tokens import Keys
@@ -160,7 +158,6 @@ def site(
     *,
     model: "Model | None" = None,
     tokens: Mapping[str, str] | None = None,
-    transcripts: Path | None = None,
     port: int = 0,
     claims: Sequence[str] = (),
     away: bool = False,
@@ -171,13 +168,11 @@ def site(
         home: where SOUL.md and the database lie.
         model: who answers.
         tokens: user -> token.
-        transcripts: of coding agents; none by default.
         port: of the address; any free one by default.
         claims: that are switched on.
         away: whether no model can be reached.
     """
     ready, made = threading.Event(), list[Site]()
-    (home / "none").mkdir(exist_ok=True)
 
     async def serve() -> None:
         clock = Clock()
@@ -194,9 +189,7 @@ def site(
                 keys=Keys(tokens or {}),
                 home=home,
             )
-            app = create_app(service)
-            app.state.lookback = Lookback(lambda: find_transcripts([transcripts or home / "none"]))
-            running = make_server(app)
+            running = make_server(create_app(service))
             with socket.create_server(("127.0.0.1", port)) as bound:
                 url = f"http://127.0.0.1:{bound.getsockname()[1]}"
                 made.append(Site(url, service, clock, asyncio.get_running_loop(), running))

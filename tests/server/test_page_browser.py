@@ -1,11 +1,11 @@
-"""The pages in a real browser: a conversation and its reasons, figures over time, guidelines, nights."""
+"""The pages in a real browser: a conversation and its reasons, and how it runs."""
 
 import asyncio
 import re
 from collections.abc import AsyncIterator
 from pathlib import Path
 
-from page_tab import Site, Sites, is_wide, say, tab, why
+from page_tab import Site, Sites, say, tab, why
 from playwright.sync_api import Browser, expect
 from pydantic_ai.messages import ModelMessage
 from pydantic_ai.models.function import AgentInfo, FunctionModel
@@ -118,26 +118,6 @@ def test_a_degraded_session_recalls_less_and_as_much_as_before_once_it_is_over(
         assert "Up to 16 memories before the model, as usual." in why(page, 12)
 
 
-def test_figures_are_drawn_fit_the_window_and_stand_in_tables_too(browser: Browser, running: Site) -> None:
-    running.say("me", "one", *[f"Tell me fact {number} about trains." for number in range(12)])
-    with tab(browser, running, dark=True) as page:
-        page.goto("/operate")
-        expect(page.locator(".canvas canvas")).to_have_count(4)
-        for width in (1280, 390):
-            page.set_viewport_size({"width": width, "height": 844})
-            expect(page.locator("[data-chart=quality] .uplot")).to_have_css(
-                "width",
-                f"{page.locator('[data-chart=quality]').bounding_box()['width']:g}px",  # pyright: ignore[reportOptionalSubscript]
-            )
-            assert not is_wide(page)
-        table = page.locator("#quality-table tbody tr")
-        expect(table).to_have_count(12)
-        running.say("me", "one", "Where does Ana live?")
-        expect(table).to_have_count(13)
-        expect(page.locator("#quality-table tr").last).to_contain_text(re.compile(r"\d+\s%"))
-        expect(page.locator(".canvas canvas")).to_have_count(4)
-
-
 def test_signals_go_on_after_a_cut_and_none_is_lost_or_told_twice(
     browser: Browser, tmp_path: Path, site: Sites
 ) -> None:
@@ -157,14 +137,3 @@ def test_signals_go_on_after_a_cut_and_none_is_lost_or_told_twice(
                 ids = page.locator("#signals li").evaluate_all("all => all.map((one) => Number(one.dataset.id))")
                 assert sorted(ids, reverse=True) == ids
                 assert sorted(set(ids)) == list(range(1, len(ids) + 1))
-
-
-# --- guidelines and nights ---------------------------------------------------------------------------------------
-
-
-def test_sessions_of_coding_agents_are_listed_each_with_its_timeline(browser: Browser, running: Site) -> None:
-    with tab(browser, running) as page:
-        page.goto("/agents")
-        expect(page.locator("#chapters tbody tr")).to_have_count(4)
-        page.locator("#chapters a").first.click()
-        expect(page.locator(".timeline .band").first).to_be_visible()

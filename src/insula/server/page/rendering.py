@@ -10,14 +10,11 @@ from jinja2 import Environment, FunctionLoader, StrictUndefined
 from starlette.responses import HTMLResponse
 
 from insula import __version__
-from insula.coding.replay import figures, telling
-from insula.coding.replay.visible import show_briefly, show_safely
+from insula.coding.replay import figures
+from insula.coding.replay.visible import show_safely
 from insula.server.page.markdown import as_html
 from insula.server.page.views import words
 from insula.text.analysis import clean_text
-
-SHARED = "session.html"
-"""The template of a timeline, which is that of `insula replay`."""
 
 
 def render_page(name: str, user: str, *, status: int = 200, **values: Any) -> HTMLResponse:
@@ -40,8 +37,6 @@ def make_address(path: str, user: str = "", **query: object) -> str:
 _SHARED: Mapping[str, Any] = {
     "version": __version__,
     "many": figures.format_count,
-    "share": figures.format_share,
-    "span": figures.format_span,
     "words": words,
     "percent": words.format_percent,
 }
@@ -62,9 +57,10 @@ def _make_environment() -> Environment:
 
 def _make_filters() -> Mapping[str, Any]:
     return {
-        **telling.FILTERS,
         "visible": show_safely,
-        "brief": show_briefly,
+        "number": figures.format_number,
+        "tokens": figures.format_tokens,
+        "when": figures.format_time,
         "day": figures.format_day,
         "cut": cut_text,
         "bar": words.make_bar,
@@ -79,5 +75,4 @@ def cut_text(text: str, longest: int) -> str:
 
 
 def _read_source(name: str) -> str:
-    folder = files("insula.coding.replay") if name == SHARED else files("insula.server.page") / "templates"
-    return (folder / name).read_text("utf-8")
+    return (files("insula.server.page") / "templates" / name).read_text("utf-8")

@@ -8,7 +8,7 @@ import time
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from importlib.resources import files
-from typing import Annotated, Any, cast
+from typing import Annotated, Any
 
 from fastapi import APIRouter, HTTPException, Query, Request
 from fastapi.responses import HTMLResponse, RedirectResponse, Response
@@ -33,10 +33,10 @@ from insula.server.api.sessions import latest_lines
 from insula.server.api.talk import ChatMessage, answer_message, queue_of
 from insula.server.page import guidance, memories, nights, yours
 from insula.server.page.guidance import form_field
-from insula.server.page.lookback import Lookback
 from insula.server.page.markdown import as_html
 from insula.server.page.rendering import make_address, render_page
-from insula.server.page.views import says, times, turns
+from insula.server.page.views import says, turns
+from insula.server.page.views.times import describe_now
 from insula.server.page.views.turns import ShownTurn, TurnFacts
 from insula.server.page.visitors import PageRoute, PageUser, Visitor
 from insula.server.problems import Problem
@@ -51,8 +51,6 @@ TURNS = 50
 """Turns of a session that its page shows."""
 SESSIONS = 30
 """Sessions in the list, the latest."""
-CHARTED = 200
-"""Turns on the charts, the latest."""
 NOTICED = 40
 """Signals that stand in the list when the page opens."""
 
@@ -214,7 +212,7 @@ async def _show_turns(service: Service, user: str, known: Sequence[TurnFacts]) -
 
 @router.get("/operate")
 async def over_time(request: Request, who: Visitor) -> Response:
-    """For operators: figures over time, snapshots, adaptations, and signals as they happen."""
+    """For operators: how it does, snapshots, adaptations, and signals as they happen."""
     store = service_of(request).chat.metacognition.store
     noticed = await store.read(store_views.list_latest_entries, who.name, [], NOTICED)
     return render_page(
@@ -239,12 +237,11 @@ async def signals_part(request: Request, who: Visitor, after: Id = 0) -> Respons
 async def _over_time(request: Request, user: str) -> Mapping[str, Any]:
     metacognition = service_of(request).chat.metacognition
     ring = metacognition.engine.regulator.ring
-    recent = await metacognition.store.read(store_views.list_latest_entries, user, [TURN], CHARTED)
+    recent = await metacognition.store.read(store_views.list_latest_entries, user, [TURN], 1)
     name = service_of(request).chat.model.model_name
     performance = metacognition.engine.regulator.measure_performance(name, metacognition.store.now())
     return {
-        "now": times.describe_now(performance, ring, recent, metacognition.controls),
-        "charts": times.make_charts(recent, ring.snapshots),
+        "now": describe_now(performance, ring, recent, metacognition.controls),
         "adaptations": describe_adaptations(ring.adaptations),
         "snapshots": ring.snapshots[::-1],
         "schedule": ring.schedule,
@@ -264,11 +261,10 @@ WORDS = {
 
 @router.get("/agents")
 async def show_agents(request: Request, who: Visitor, said: Annotated[str, Query(max_length=20)] = "") -> Response:
-    """Past sessions of this machine's coding agents; they are its owner's, so not where several have tokens."""
-    looked = _lookback_of(request).look_back() if not service_of(request).keys else None
-    hooks = await run_in_threadpool(measure_lately, str(places.find_home())) if looked is not None else None
-    heard = WORDS.get(said, "")
-    return render_page("agents.html", who.link, who=who, here="agents", looked=looked, hooks=hooks, said=heard)
+    """Whether notes to this machine's coding agents help; they are its owner's, so not where several have tokens."""
+    own = not service_of(request).keys
+    hooks = await run_in_threadpool(measure_lately, str(places.find_home())) if own else None
+    return render_page("agents.html", who.link, who=who, here="agents", own=own, hooks=hooks, said=WORDS.get(said, ""))
 
 
 @router.post("/agents/word")
@@ -281,21 +277,6 @@ async def word_on_a_text(request: Request, who: Visitor) -> Response:
         raise InputError("The form says neither that it helped nor that it was wrong; go back and choose one.")
     await run_in_threadpool(note_verdict, str(places.find_home()), name, right=word == "helped", now=time.time())
     return RedirectResponse(f"{make_address('/agents', who.link, said=word)}#worth-h", 303)
-
-
-@router.get("/agents/{name}")
-async def show_agent(request: Request, who: Visitor, name: str) -> Response:
-    """The timeline of one of them."""
-    view = _lookback_of(request).look_back().view if not service_of(request).keys else None
-    chapter = next((part for part in view.chapters if part.id == name), None) if view else None
-    return render_page("agent.html", who.link, status=200 if chapter else 404, who=who, here="agents", chapter=chapter)
-
-
-def _lookback_of(request: Request) -> Lookback:
-    state = request.app.state
-    if not hasattr(state, "lookback"):
-        state.lookback = Lookback()
-    return cast(Lookback, state.lookback)
 
 
 @router.get("/shared/replay.css")

@@ -1,6 +1,5 @@
 // Puts the parts of a page to work.
 import { converse } from "./chat.js";
-import { draw, zooms } from "./charts.js";
 import { GONE, notice, problem } from "./notice.js";
 import { listen } from "./signals.js";
 
@@ -9,7 +8,6 @@ document.body.addEventListener("htmx:responseError", async (event) => {
   const { responseText, status } = event.detail.xhr;
   notice(await problem(new Response(responseText, { status })));
 });
-document.body.addEventListener("htmx:afterSwap", (event) => event.detail.target?.id === "figures" && draw());
 for (const kind of ["load", "hashchange"]) {
   addEventListener(kind, () => {
     const meant = location.hash && document.getElementById(location.hash.slice(1))?.querySelector("th details[hx-get]");
@@ -44,8 +42,6 @@ const sessions = document.getElementById("sessions");
 if (sessions) sessions.open = !matchMedia("(max-width: 900px)").matches;
 converse(document.getElementById("composer"));
 listen(document.getElementById("signals"));
-zooms(document.getElementById("zoom"));
-draw();
 
 /** Puts the keyboard there, so that the next key goes on from it and not from the top of the page. */
 function land(place) {
