@@ -49,19 +49,21 @@ off.
 def page() -> str:
     """The whole page, by the figures as they stand now."""
     from insula.claims import REGISTER
+    from insula.cli.register import PLACES, format_measured, format_right
     from insula.coding.replay.claims import ClaimEntry
-    from insula.server.page.views.says import group_claims
 
     def rows() -> Iterator[str]:
         yield HEAD
-        for group in group_claims([ClaimEntry(claim=one, on=one.on, yours=None) for one in REGISTER.values()]):
-            yield f"## {group.title}\n"
+        for place, title in PLACES.items():
+            yield f"## {title}\n"
             yield "| claim | what it says | words | measured | right | made | why |\n|---|---|---|---|---|---|---|"
-            for row in group.rows:
-                made = "yes" if row.on else "**off**"
-                words = f"`{REGISTER[row.id].file}`"
-                cells = (f"`{row.id}`", row.asserts, words, row.measured, row.right, made, row.why)
-                yield f"| {' | '.join(cells)} |"
+            for claim in REGISTER.values():
+                if claim.place == place:
+                    entry = ClaimEntry(claim=claim, on=claim.on, yours=None)
+                    made = "yes" if claim.on else "**off**"
+                    figures = (format_measured(entry), format_right(entry))
+                    cells = (f"`{claim.id}`", claim.asserts, f"`{claim.file}`", *figures, made, claim.kept)
+                    yield f"| {' | '.join(cells)} |"
             yield ""
 
     return "\n".join(rows()).rstrip() + "\n"

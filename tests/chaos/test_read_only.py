@@ -23,7 +23,6 @@ READ = frozenset(
         "plugin build",
         "guidance rules",
         "guidance rules list",
-        "guidance rules review",
         "guidance rules export",
     )
 )

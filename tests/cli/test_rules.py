@@ -1,8 +1,7 @@
-"""`insula guidance rules` as its user meets it: seen, decided, shared, reviewed and accepted."""
+"""`insula guidance rules` as its user meets it: seen, decided, shared and accepted."""
 
 import json
 import time
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -251,7 +250,7 @@ def test_a_holdout_that_the_hook_would_pass_over_is_refused(share: str, monkeypa
         assert f"'holdout' cannot be '{share}'" in str(call(*words, fails=SettingsError).exception)
 
 
-# `insula guidance rules review` and `accept`, and what stands about a rule in the words of its user
+# `insula guidance rules accept`, and what stands about a rule in the words of its user
 
 
 SLOW, JEST = "don't run CI or integration tests, too slow.", "use vitest here, not jest"
@@ -270,28 +269,13 @@ def told(home: Path) -> str:
     return digest.open_session(str(home), f"s{time.monotonic_ns()}", here(), time.time(), 0.0)
 
 
-@pytest.fixture
-def keys(monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    """Keys that a person will press, one at a time."""
-    pressed: list[str] = []
-    monkeypatch.setattr(lines, "is_asked", lambda: True)
-
-    def key() -> Iterator[str]:
-        while True:
-            yield pressed.pop(0)
-
-    source = key()
-    monkeypatch.setattr("click.getchar", lambda: next(source))
-    return pressed
-
-
 def test_what_was_said_once_is_in_the_whole_list_alone_with_its_words_and_where_they_come_from(home: Path) -> None:
     said(home, SLOW)
     assert SLOW not in call().stdout
     out = call("--all").stdout
-    assert f'"{SLOW}"' in out
-    assert "turning a call down" in out
-    assert f"insula guidance rules accept {name(SLOW)}" in out
+    assert f"“{SLOW}”" in out
+    assert "You said so on" in out
+    assert "now if you accept it" in out
     assert shown("--all")[name(SLOW)]["said"][0]["session"] == "one"
     assert told(home) == ""
 
@@ -304,44 +288,6 @@ def test_what_is_accepted_is_told_and_can_be_undone(home: Path) -> None:
     assert "is already accepted" in call("accept", name(SLOW)).stdout
     call("mute", name(SLOW))
     assert told(home) == ""
-
-
-def test_a_review_goes_through_them_one_key_at_a_time(home: Path, keys: list[str]) -> None:
-    said(home, SLOW, JEST, "prefer subagents to save on the main context")
-    keys += ["x", "Y", "n", "l"]  # a key that means nothing is passed over
-    out = call("review").stdout
-    assert "1 of 3" in out
-    assert "1 accepted, 1 muted" in out
-    states = {rule["advice"]: rule["state"] for rule in shown("--all").values()}
-    assert states[corrections.phrase_wish(SLOW)] == "active"
-    assert states[corrections.phrase_wish(JEST)] == "muted"
-    assert list(states.values()).count("said once") == 1
-    assert told(home).splitlines()[1:] == [f'- Your user had to say: "{SLOW}"']
-
-
-@pytest.mark.parametrize("leaves", ["q", KeyboardInterrupt])
-def test_a_review_can_be_left_and_what_was_said_until_then_stands(
-    home: Path, monkeypatch: pytest.MonkeyPatch, leaves: str | type[BaseException]
-) -> None:
-    said(home, SLOW, JEST)
-    pressed: list[Any] = ["n", leaves]
-
-    def press() -> str:
-        one = pressed.pop(0)
-        if isinstance(one, str):
-            return one
-        raise one
-
-    monkeypatch.setattr(lines, "is_asked", lambda: True)
-    monkeypatch.setattr("click.getchar", press)
-    assert "0 accepted, 1 muted" in call("review").stdout
-    assert {rule["state"] for rule in shown("--all").values() if "said" in rule} == {"muted", "said once"}
-
-
-def test_a_review_without_anything_to_review_says_so_and_one_that_nobody_sees_asks_nothing(home: Path) -> None:
-    assert "nothing to review" in call("review").stdout
-    said(home, SLOW)
-    call("review", fails=InputError)
 
 
 def test_what_the_last_session_said_is_there_before_the_next_one_starts(home: Path) -> None:

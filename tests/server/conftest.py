@@ -30,7 +30,6 @@ FLAGS = (
     *("--disable-gpu", "--no-first-run", "--disable-background-networking", "--disable-component-update"),
     "--disable-sync",
 )
-TRANSCRIPTS = Path(__file__).parent.parent / "fixtures" / "transcripts"
 
 
 @pytest.fixture(autouse=True)

@@ -31,8 +31,6 @@ async def test_performance_says_when_the_next_snapshot_is_due(make_service: Make
     assert found["metacog"] == {"interval": 6, "next_due_turn": 11}
     assert (found["turns"], found["degraded"]) == (5, False)
     assert not {"latency_p95_ms", "slowdown"} & set(found)  # unknown is absent
-    assert list(found["stages"]) == ["recall", "embedding", "write", "model", "assessment", "finish"]
-    assert all(0 < times["p50"] <= times["p95"] for times in found["stages"].values())
     assert found["counters"] == {
         "metacog_snapshots_total": 1,
         "metacog_advisory_items_total": 0,

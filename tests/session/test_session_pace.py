@@ -32,7 +32,6 @@ from insula.session.latency import (
     write_pace,
 )
 from insula.session.snapshot import Performance, Snapshot, SnapshotCounts, take_snapshot
-from insula.session.stages import StageTime, StageTimes
 
 NOW = 1_000_000.0
 FIXED, PER_TOKEN = 1.0, 0.02
@@ -285,23 +284,3 @@ def test_after_a_clock_was_put_back_turns_of_its_future_mask_no_recovery() -> No
     ahead = turns(*[9_000.0] * 100, until=AT + 1_000.0)
     assert recent_p95(ahead, AT) is None
     assert recent_p95(ahead + turns(*[100.0] * MINIMUM), AT) == 100.0
-
-
-# How long the stages of a turn take: the middle and the slowest of the last turns, known after a restart
-
-
-def test_the_middle_and_the_slowest_of_twenty_are_told_in_the_order_of_a_turn() -> None:
-    times = StageTimes()
-    for number in range(1, 21):
-        times.note_stage("finish", number / 1_000)
-    times.note_stage("recall", 0.0042)
-    assert list(times.summarize().items()) == [("recall", StageTime(4.2, 4.2)), ("finish", StageTime(10.5, 19.0))]
-
-
-def test_after_a_restart_the_times_of_before_are_told_until_there_are_new_ones() -> None:
-    before, after = StageTimes(), StageTimes()
-    before.note_stage("recall", 0.5)
-    before.note_stage("write", 0.1)
-    after.restore_state(before.dump_state())
-    after.note_stage("recall", 0.002)
-    assert after.summarize() == {"recall": StageTime(2.0, 2.0), "write": StageTime(100.0, 100.0)}

@@ -8,12 +8,12 @@ import typer
 
 from insula.cli import rules, soul
 from insula.cli.common import soul_of, with_store
-from insula.cli.lines import confirm_action, print_folded, print_json, print_warning
+from insula.cli.lines import confirm_action, print_json, print_warning
 from insula.cli.options import All, Json, User, Yes
 from insula.memory.storage.ledger import Do
 from insula.memory.storage.store import Store
 from insula.night import curation
-from insula.operations.guidance import KINDS, GuidanceItem, Kind, describe_rules, guidance_record, list_guidance
+from insula.operations.guidance import KINDS, GuidanceItem, Kind, describe_rule, guidance_record, list_guidance
 from insula.text.wording import day_of
 
 app = typer.Typer()
@@ -32,7 +32,10 @@ def list_all(
     """All of it by kind: what, when it is used, since when and why; with --all also what is used no more."""
     if context.invoked_subcommand is not None:
         return None
-    every = [*with_store(lambda store: list_guidance(store, user)), *describe_rules(rules.rules_here().list_rules())]
+    every = [
+        *with_store(lambda store: list_guidance(store, user)),
+        *map(describe_rule, rules.rules_here().list_rules()),
+    ]
     items = [item for item in every if kind in (None, item.kind) and (everything or item.standing != "gone")]
     if json:
         now = time.time()
@@ -41,17 +44,8 @@ def list_all(
         if group := [item for item in items if item.kind == name]:
             print(f"{title}\n")
             for item in group:
-                _print_piece(item)
+                rules.print_piece(item)
     return None if items else print(EMPTY)
-
-
-def _print_piece(item: GuidanceItem) -> None:
-    """A piece in a few lines."""
-    print_folded(item.text, f"  {item.id}  ", "    ")
-    since = f"since {day_of(item.since)}" if item.since else ""
-    print_folded(" · ".join(filter(None, (item.state, since, item.about.rstrip(".")))), "    ", "    ")
-    print_folded(" ".join(filter(None, (item.why, item.waits))), "    ", "    ")
-    print()
 
 
 def _piece_record(item: GuidanceItem, now: float) -> dict[str, Any]:

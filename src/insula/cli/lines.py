@@ -19,16 +19,9 @@ PIPE_WIDTH = 140
 _ENDLESS = 1 << 20
 
 
-def terminal_width(heeding: str = "") -> int:
-    """The columns of the terminal; where there is none, no limit.
-
-    Args:
-        heeding: a variable, such as `COLUMNS`, that may limit the lines of a pipe.
-    """
-    asked = os.environ.get(heeding, "") if heeding else ""
-    if sys.stdout.isatty() or (asked.isdigit() and int(asked) > 0):
-        return max(NARROWEST, shutil.get_terminal_size().columns)
-    return _ENDLESS
+def terminal_width() -> int:
+    """The columns of the terminal; where there is none, no limit."""
+    return max(NARROWEST, shutil.get_terminal_size().columns) if sys.stdout.isatty() else _ENDLESS
 
 
 def fold_text(text: str, columns: int, first: str = "", rest: str = "") -> list[str]:
@@ -151,18 +144,3 @@ def read_input(missing: str) -> str:
         return sys.stdin.read()
     except UnicodeDecodeError as error:
         raise InputError(f"What is piped in cannot be read ({error}); give text in UTF-8.") from error
-
-
-def read_key(question: str, keys: str) -> str:
-    """The first of the keys that the person presses; the last one where they press Ctrl-C or leave."""
-    import click
-
-    print(question, end=" ", flush=True)
-    while True:
-        try:
-            pressed = click.getchar().lower()
-        except (KeyboardInterrupt, EOFError):
-            pressed = keys[-1]
-        if pressed in keys:
-            print(pressed)
-            return pressed

@@ -12,24 +12,20 @@ import typer
 
 from insula import foreign, settings
 from insula.cli import lines
-from insula.cli.lines import print_json
+from insula.cli.lines import print_folded, print_json
 from insula.cli.options import Yes
 from insula.coding.hosts import doctor, places
 from insula.coding.step import trace
-from insula.coding.step.digest import PROJECT, ProjectRule
+from insula.coding.step.digest import PROJECT
 from insula.errors import InputError, InsulaError
-from insula.guidance import ACCEPTED, ACTIVE, CORROBORATED, EVERYWHERE, HEARD, MINIMUM, MUTED, PINNED, PROPOSED
+from insula.guidance import ACCEPTED, EVERYWHERE, MUTED, PINNED
+from insula.operations.guidance import GuidanceItem, describe_rule
 from insula.operations.rules import ImportedRule, ProjectRules, read_entries
-from insula.text.wording import count_noun, day_of
-from insula.worth import UNKNOWN
+from insula.text.wording import day_of
 
 app = typer.Typer()
 FILE_LIMIT = 1 << 20
 """Bytes of a file of rules."""
-TIMES = 3
-"""Times that something was said that are shown."""
-_TOGETHER = "\N{NO-BREAK SPACE}"
-"""A blank at which no line is broken."""
 DECISIONS = {
     "accept": "is used from the next session on",
     "mute": "is used no more",
@@ -39,7 +35,6 @@ DECISIONS = {
 }
 _UNDO = {"accept": "mute", "mute": "unmute", "unmute": "mute", "pin": "unpin", "unpin": "pin"}
 _STATES = {"accept": ACCEPTED, "mute": MUTED, "unmute": MUTED, "pin": PINNED, "unpin": PINNED}
-_HOW = {"prompt": "in a message", "interrupt": "after an interrupt", "rejection": "turning a call down"}
 
 Name = Annotated[str, typer.Argument(metavar="ID", help="The id of a rule, as `insula guidance rules` shows it.")]
 Here = Annotated[bool, typer.Option("--here", help="Only in the project of the working folder.")]
@@ -69,18 +64,23 @@ def list_rules(context: typer.Context, json: Json = False, everything: Everythin
         return print_json(known.describe_all(everything))
     shown = known.list_rules(everything)
     for rule in shown:
-        _print_folded(*_describe_rule(rule, known), "")
+        print_piece(describe_rule(rule))
     if not shown:
-        _print_folded("Nothing has been learned yet: what you say to agents in two sessions becomes a rule.")
-    _print_folded(*_describe_holdout(known))
-    if everything:
-        _print_folded(
-            *(
-                f"{day_of(word.at)}  {word.do} {word.rule} {_describe_scope(word.scope, known)}"
-                for word in known.list_decisions()
-            )
-        )
+        print_folded("Nothing has been learned yet: what you say to agents in two sessions becomes a rule.")
+    for sentence in _describe_holdout(known):
+        print_folded(sentence, "", "  ")
+    for word in known.list_decisions() if everything else ():
+        print_folded(f"{day_of(word.at)}  {word.do} {word.rule} {_describe_scope(word.scope, known)}", "", "  ")
     return None
+
+
+def print_piece(item: GuidanceItem) -> None:
+    """A preference, a lesson or a rule in a few lines: what, how it stands, and why."""
+    print_folded(item.text, f"  {item.id}  ", "    ")
+    since = f"since {day_of(item.since)}" if item.since else ""
+    print_folded(" · ".join(filter(None, (item.state, since, item.about.rstrip(".")))), "    ", "    ")
+    print_folded(" ".join(filter(None, (item.why, item.waits))), "    ", "    ")
+    print()
 
 
 @app.command()
@@ -91,35 +91,9 @@ def show(rule: Name, json: Json = False) -> None:
     shown_rule = known.get_rule(rule)
     if json:
         return print_json({"v": 1, **known.describe_rule(shown_rule)})
-    return _print_folded(*_describe_rule(shown_rule, known))
-
-
-@app.command()
-def review() -> None:
-    """Go through what you asked agents for once, one key at a time: use it from now on, never, or later."""
-    known = rules_here()
-    known.catch_up()
-    waiting = known.list_unreviewed()
-    if not waiting:
-        return print("There is nothing to review: you have said nothing to agents of this project that may be a rule.")
-    if not lines.is_asked():
-        raise InputError(
-            "Nobody can be asked here; list them with `insula guidance rules`, and accept or mute each by its ID."
-        )
-    decided = {"accept": 0, "mute": 0}
-    for number, rule in enumerate(waiting, 1):
-        print("\n".join([f"{number} of {len(waiting)}", *_describe_words(rule)]))
-        pressed = lines.read_key("  Use it from the next session on? [y]es, [n]ever, [l]ater, [q]uit:", "ynlq")
-        if pressed == "q":
-            break
-        if do := {"y": "accept", "n": "mute"}.get(pressed):
-            known.decide_rule(rule.id, do, here=True)
-            decided[do] += 1
-        done = {"accept": "It is used from the next session on.", "mute": "It is never used."}
-        print(f"  {done.get(do or '', 'It waits until you say it again.')}\n")
-    return print(
-        f"{decided['accept']} accepted, {decided['mute']} muted; to undo: insula guidance rules mute ID, or unmute ID"
-    )
+    item = describe_rule(shown_rule)
+    print_piece(item)
+    return print_folded(f"{item.verdict.capitalize()}: {item.measured}.", "    ", "    ")
 
 
 def apply_decision(rule: str, do: str, here: bool = False) -> None:
@@ -239,72 +213,6 @@ def _describe_import(known: ProjectRules, rule: ImportedRule, number: int, pin: 
         said += ", and is pinned now" if done else ", pinned" if is_pinned else ""
         said += f": {rule.advice}"
     return said if is_pinned else f"{said}\n  To use it at once: insula guidance rules pin {rule.id}"
-
-
-# --- in lines ----------------------------------------------------------------------------------------------------
-
-
-def _print_folded(*texts: str) -> None:
-    """Each text in lines that fit, the further ones as indented as the first."""
-    columns = lines.terminal_width("COLUMNS")
-    for text in texts:
-        indent = " " * (len(text) - len(text.lstrip()))
-        print("\n".join(lines.fold_text(text.strip(), columns, indent, indent or "  ")).replace(_TOGETHER, " "))
-
-
-def _describe_rule(rule: ProjectRule, known: ProjectRules) -> list[str]:
-    """A rule in a few lines: where it stands; what is told, and where it comes from; its counts."""
-    effect, verdict = rule.life.effect, rule.life.verdict
-    few = "" if effect else f" ({rule.life.tally.smaller_arm} of {MINIMUM} sessions, with and without)"
-    more = f" (about {effect.missing:,} more sessions)" if effect and verdict == UNKNOWN else ""
-    why = rule.life.reason or _why_it_waits(rule)
-    return [
-        f"{rule.id}: {rule.life.state}, {_describe_scope(known.scope_of(rule), known)}; {verdict}{few}{more}",
-        *(_describe_words(rule)),
-        *([f"  {why}"] if why else []),
-        f"  {_describe_counts(rule)}",
-    ]
-
-
-def _describe_words(rule: ProjectRule) -> list[str]:
-    """The advice; of what a user asked for their own words, and when they said it."""
-    if rule.wish is None:
-        return [f"  {rule.advice}"]
-    times = rule.wish.times
-    said = [f'  {day_of(told_at.at)}, {_HOW[told_at.how]}: "{told_at.words}"' for told_at in times[1:TIMES]]
-    more = [f"  and {len(times) - TIMES} times more"] if len(times) > TIMES else []
-    about = f" ({rule.wish.about})" if rule.wish.about else ""
-    return [f'  "{rule.wish.words}"', f"  said on {day_of(times[0].at)}, {_HOW[times[0].how]}{about}", *said, *more]
-
-
-def _describe_counts(rule: ProjectRule) -> str:
-    tally, effect = rule.life.tally, rule.life.effect
-    if not tally.records:
-        return "no session has had the opportunity to fail at it"
-    parts = [f"seen {tally.detections}, kept {tally.suppressions}, broken {tally.breaches}"]
-    if tally.shown_count or tally.withheld:
-        compared = f"failed in {tally.breaches} of {tally.shown_count} sessions with it"
-        parts.append(f"{compared}, {tally.withheld_failed} of {tally.withheld} without")
-    if effect:
-        parts.append(f"effect {effect.estimate:+.2f} [{effect.low:+.2f},{_TOGETHER}{effect.high:+.2f}]")
-    parts += [f"confidence {rule.life.confidence:.2f}", f"last seen {day_of(tally.last) or 'never'}"]
-    return "; ".join(parts)
-
-
-def _why_it_waits(rule: ProjectRule) -> str:
-    """Why a rule is only proposed, however often it may have been seen."""
-    tally, state = rule.life.tally, rule.life.state
-    if state == HEARD:
-        return f"used once you say it again, or now: insula guidance rules accept {rule.id}"
-    if rule.is_maxim and state == ACTIVE and not rule.is_shown_to_work:
-        return "used only in the sessions that find out whether it helps; pin it to use it in all"
-    if state != PROPOSED:
-        return ""
-    if not tally.detections:
-        return "not seen here yet" if rule.source or tally.records else ""
-    if rule.scope == PROJECT:
-        return f"seen in {count_noun(tally.detections, 'session')} here; used once it was seen in {CORROBORATED}"
-    return f"seen in {count_noun(tally.places, 'project')}; used elsewhere once it was seen in {CORROBORATED}"
 
 
 def _describe_scope(scope: str, known: ProjectRules) -> str:

@@ -16,6 +16,7 @@ from insula.claims import DEFAULT, switch_claims
 from insula.cli.common import is_memory, model_understands, with_store
 from insula.cli.lines import print_console, print_json
 from insula.cli.options import Json, User
+from insula.cli.register import PLACES, UNCOUNTED, format_measured, format_right, format_yours
 from insula.cli.worth import DAYS, print_worth, summarize_worth
 from insula.coding.hosts import places
 from insula.coding.replay.claims import ClaimEntry, list_entries, read_register
@@ -28,23 +29,13 @@ from insula.night.cycle import END, is_due
 from insula.operations.adaptations import describe_adaptations, describe_duration
 from insula.operations.facts import facts_of
 from insula.operations.memories import count_memories
-from insula.server.page.views.says import group_claims
 from insula.session.conditions import describe_slowdown
 from insula.session.latency import MINIMUM
 from insula.session.snapshot import Performance, Snapshot
-from insula.session.stages import StageTime, TurnStage
 from insula.settings import Settings
 from insula.text.wording import count_noun
 
 STATUSES = {"stored": "kept", "skipped": "not kept, because the store could not be written"}
-STAGES: Mapping[TurnStage, str] = {
-    "recall": "recall",
-    "embedding": "vectors within it",
-    "write": "writing the message",
-    "model": "the model",
-    "assessment": "judging the answer",
-    "finish": "writing the answer",
-}
 UNDERSTANDING: Mapping[str, str] = {
     "off": "no model reads your messages for facts (setting `understanding`)",
     "night": "your model reads your messages for facts at night",
@@ -140,18 +131,27 @@ def _print_status(
 
 def _print_register(console: Console, entries: Sequence[ClaimEntry]) -> None:
     """What is said unasked, by where it stands, per 1,000 messages or calls; how much more there is, in a line."""
-    groups = group_claims(entries)
-    for group in (shown_group for shown_group in groups if shown_group.counted):
-        console.print(Text(f"\n{group.title}, per 1,000", style="bold"))
+    others = 0
+    for place, title in PLACES.items():
+        here = [entry for entry in entries if entry.claim.place == place]
+        rows = [(entry.on, _claim_cells(entry)) for entry in here]
+        if not any({*cells[2:5]} != {UNCOUNTED} for _, cells in rows):
+            others += len(rows)
+            continue
+        console.print(Text(f"\n{title}, per 1,000", style="bold"))
         table = Table(*COLUMNS, box=None, padding=(0, 2, 0, 0), pad_edge=False, header_style="dim")
         table.columns[0].no_wrap = True
-        for row in group.rows:
-            cells = (row.id, row.asserts, row.yours, row.measured, row.right, "on" if row.on else "off")
-            table.add_row(*map(Text, cells), style="" if row.on else "dim")
+        for on, cells in rows:
+            table.add_row(*map(Text, cells), style="" if on else "dim")
         console.print(table)
-    others = sum(len(hidden.rows) for hidden in groups if not hidden.counted)
     more = f"A night and /why say {others} things more; --json has all. " if others else ""
     console.print(Text(f"\n{more}`claims` in insula.toml switches one on, `insula on SENSE` a sense.", style="dim"))
+
+
+def _claim_cells(entry: ClaimEntry) -> tuple[str, ...]:
+    """A claim with its figures in words, in the order of `COLUMNS`."""
+    on = "on" if entry.on else "off"
+    return entry.claim.id, entry.claim.asserts, format_yours(entry), format_measured(entry), format_right(entry), on
 
 
 def _make_table(rows: Iterator[tuple[str, str]]) -> Table:
@@ -164,15 +164,13 @@ def _make_table(rows: Iterator[tuple[str, str]]) -> Table:
 
 
 def _service_rows(regulator: Regulator, now: float, verbose: bool) -> Iterator[tuple[str, str]]:
-    """How fast it is; what each stage takes, and how it looks at itself, only where asked for."""
+    """How fast it is; how it looks at itself only where asked for."""
     last = regulator.ring.last
     yield "speed", _describe_speed(last)
     if last is not None and last.last_user_turn_status not in (None, "stored"):
         yield "last message", STATUSES[last.last_user_turn_status]
     if not verbose:
         return
-    if stages := regulator.stages.summarize():
-        yield "of it", _describe_stages(stages)
     if last is not None:
         yield from _figure_rows(last)
         yield "snapshot", f"the last one at turn {last.turn_counter}, {_format_ago(last.ts, now)}"
@@ -191,15 +189,6 @@ def _describe_speed(last: Snapshot | None) -> str:
     ]
     known = "; ".join(said) or f"not known yet; it takes {MINIMUM} turns to tell"
     return f"{'slow: ' if now.degraded else ''}{known}"
-
-
-def _describe_stages(stages: Mapping[TurnStage, StageTime]) -> str:
-    """How long each stage of a turn takes: the middle turn, and the slowest of twenty."""
-    said = (
-        f"{STAGES[stage]} {describe_duration(times.p50)} ({describe_duration(times.p95)})"
-        for stage, times in stages.items()
-    )
-    return f"{'; '.join(said)}: the middle turn, and in brackets what 19 of 20 stay below"
 
 
 def _figure_rows(last: Snapshot) -> Iterator[tuple[str, str]]:
@@ -267,7 +256,6 @@ def _status_record(regulator: Regulator, user: str, held: StoredData | None) -> 
         "turns": regulator.turns,
         "snapshot": snapshot.model_dump(mode="json") if snapshot else None,
         "performance": {name: getattr(performance, name) for name in ("latency_p95_ms", "degraded", "slowdown")},
-        "stages": {stage: times._asdict() for stage, times in regulator.stages.summarize().items()},
         "metacog": {"interval": schedule.interval, "next_due_turn": schedule.due},
         "adaptations": [adaptation.model_dump(mode="json") for adaptation in regulator.ring.adaptations[-SHOWN:]],
         "user": {"name": user, "held": asdict(held) if held else None},

@@ -64,7 +64,6 @@ from insula.session.latency import observe_turn
 from insula.session.regulator import EndedTurn
 from insula.session.saved import Advisory, Lever, Saved, make_advisories
 from insula.session.snapshot import Snapshot
-from insula.session.stages import TurnStage
 from insula.telemetry import open_span, record_evaluation
 from insula.text.analysis import UNKNOWN, Analysis, analyse_text, clean_text
 from insula.text.payload import is_payload
@@ -104,14 +103,6 @@ HISTORY_LINES = 24
 """Lines of the session that a turn looks back on."""
 REASON_CHARS = 300
 """Characters of why an agent is stuck that stand on the ledger."""
-STAGE_OF: Mapping[str, TurnStage] = {
-    "recall": "recall",
-    "embed": "embedding",
-    "write": "write",
-    "finish": "assessment",
-    "exit": "finish",
-}
-"""What is timed, by where a failure of it is kept from the host."""
 GONE = "The message of turn {number} of session {session!r} is no longer in memory; nothing was written of its answer."
 TWICE = "Turn {number} of session {session!r} was finished before; nothing was written a second time."
 PASSED = {True: "pass", False: "fail"}
@@ -823,8 +814,6 @@ class Turn:
     def _count_turn(self, seconds: float) -> None:
         count = self.engine.telemetry
         count.note_turn(self.model, seconds)
-        if self._usage.seconds:
-            self.engine.regulator.stages.note_stage("model", self._usage.seconds)
         count.advisories.inc(len(self.advisories))
         count.degraded.inc(self.conditions.count(DEGRADED))
         count.stm_high.inc(self.conditions.count(STM_HIGH))
@@ -915,8 +904,6 @@ class Turn:
         finally:
             seconds, self._is_timed = time.perf_counter() - started, is_within
             self.added += 0.0 if is_within else seconds
-            if (stage := STAGE_OF.get(where)) is not None:
-                self.engine.regulator.stages.note_stage(stage, seconds)
 
 
 async def _await_uncut(work: Coroutine[Any, Any, None]) -> None:

@@ -4,14 +4,14 @@ A preference is what the user wants of every answer, in their own words. A lesso
 A rule is what coding agents are told (`operations.rules`).
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Literal
 
 from insula.coding.step.digest import ProjectRule
 from insula.errors import NotFound
-from insula.guidance import ACTIVE, CORROBORATED, MINIMUM, MUTED, PINNED, PROPOSED, Life
+from insula.guidance import ACTIVE, CORROBORATED, HEARD, MINIMUM, MUTED, PINNED, PROPOSED, Life
 from insula.memory.storage import views
 from insula.memory.storage.ledger import GuidancePiece
 from insula.memory.storage.rows import Cited, StoredGuidance
@@ -22,7 +22,7 @@ from insula.night import curation
 from insula.night.guidelines import SUBJECT
 from insula.night.soul import Document, parse_document
 from insula.text.surface import surface_forms
-from insula.text.wording import count_noun, count_times, join_parts
+from insula.text.wording import count_noun, count_times, day_of, join_parts
 from insula.turn.guidance import ActiveLesson, find_lessons
 from insula.worth import Worth
 
@@ -32,6 +32,7 @@ Standing = Literal["used", "waits", "muted", "gone"]
 STANDINGS: tuple[Standing, ...] = ("used", "waits", "muted", "gone")
 SOURCES = 6
 """Messages that are quoted for one piece, the latest."""
+ONCE = "Used after you say it again, or now if you accept it."
 OWN = "your own word is never left out by lot, so there is nothing to compare with"
 STATES: Mapping[str, str] = {
     "proposed": "not used yet",
@@ -174,7 +175,7 @@ def _describe_wish(wish: StoredGuidance, sources: Sequence[Cited]) -> GuidanceIt
         about=_describe_trigger(wish, sources),
         why="You said so.",
         measured=OWN,
-        waits="" if used or wish.mode else "Used after you say it again, or now if you accept it.",
+        waits="" if used or wish.mode else ONCE,
         actions=_allowed_actions(wish.mode, waits=not used),
     )
 
@@ -219,31 +220,24 @@ def _describe_lesson(
     )
 
 
-def describe_rules(rules: Iterable[ProjectRule]) -> list[GuidanceItem]:
-    """The rules that coding agents are told: those with evidence, of a person, or on which a person decided."""
-    return [_describe_rule(rule) for rule in rules if _is_shown(rule)]
-
-
-def _is_shown(rule: ProjectRule) -> bool:
-    return bool(rule.life.tally.records or rule.source or rule.wish or rule.life.state != PROPOSED)
-
-
-def _describe_rule(rule: ProjectRule) -> GuidanceItem:
-    life = rule.life
-    waits = rule.wish is not None and not life.is_told and life.state != MUTED
+def describe_rule(rule: ProjectRule) -> GuidanceItem:
+    """A rule that coding agents are told, or may be told one day."""
+    life, wish = rule.life, rule.wish
+    waits = wish is not None and not life.is_told and life.state != MUTED
     accept = ("accept",) if waits else ()
+    said = f"You said so on {day_of(wish.times[0].at)}{f', of {wish.about}' if wish.about else ''}." if wish else ""
     return GuidanceItem(
         id=rule.id,
         kind="rule",
-        text=rule.advice,
+        text=f"“{wish.words}”" if wish else rule.advice,
         standing="used" if life.is_told else "muted" if life.state == MUTED else "waits",
         state=STATES.get(life.state, life.state),
-        about="In one project, where you asked for it." if rule.wish else f"{rule.pattern.replace('-', ' ')}.",
-        why=_describe_counts(life),
+        about="In one project, where you asked for it." if wish else f"{rule.pattern.replace('-', ' ')}.",
+        why=" ".join(filter(None, (said, life.reason or _describe_counts(life)))),
         verdict=life.verdict,
         measured=_describe_effect(life),
         effect=life.effect,
-        waits=_why_it_waits(life, "project", life.tally.places),
+        waits=ONCE if life.state == HEARD else _why_it_waits(life, "project", life.tally.places),
         actions=(*accept, *{MUTED: ("unmute",), PINNED: ("unpin", "mute")}.get(life.state, ("mute", "pin"))),
     )
 

@@ -50,7 +50,7 @@ class ProjectRules:
 
     def list_rules(self, everything: bool = False) -> "Sequence[ProjectRule]":
         """The rules that there is anything to say of; or all."""
-        return [rule for rule in self.compile_rules() if everything or self._is_worth_a_row(rule)]
+        return [rule for rule in self.compile_rules() if everything or is_shown(rule)]
 
     def get_rule(self, name: str) -> ProjectRule:
         """The rule of an id.
@@ -77,11 +77,6 @@ class ProjectRules:
     def find_wish(self, name: str) -> Wish | None:
         """What the user asked for, where the rule is in their own words."""
         return next((wish for wish in self._read_wishes() if wish.id == name), None)
-
-    def list_unreviewed(self) -> "Sequence[ProjectRule]":
-        """What the user said once, which is no rule before they say it again: the oldest first."""
-        waiting = [rule for rule in self.compile_rules() if rule.wish is not None and rule.life.state == HEARD]
-        return sorted(waiting, key=lambda rule: rule.wish.times[0].at if rule.wish else 0.0)
 
     def scope_of(self, rule: ProjectRule) -> str:
         """Where its state holds: of what a person decided, as they decided; else that of its evidence."""
@@ -225,14 +220,6 @@ class ProjectRules:
     def _read_wishes(self) -> "Sequence[Wish]":
         return corrections.group_corrections(corrections.read_corrections(self.home, self.project))
 
-    def _is_worth_a_row(self, rule: ProjectRule) -> bool:
-        return (
-            rule.life.tally.detections + rule.life.tally.shown_count > 0
-            or (rule.wish is not None and rule.life.state != HEARD)
-            or rule.source != ""
-            or is_decided(rule)
-        )
-
 
 class ImportedRule(NamedTuple):
     """A rule of a file, taken over or here already."""
@@ -254,12 +241,12 @@ def _guard_writing(home: str) -> Generator[None]:
 
 def find_everywhere(home: str) -> "Sequence[tuple[ProjectRule, str]]":
     """The rules for all projects, and what was asked for in each, with the project where it is one's alone."""
-    rules = [(rule, "") for rule in ProjectRules(home).compile_rules()]
+    rules = [(rule, "") for rule in ProjectRules(home).list_rules()]
     return rules + [
         (rule, project)
         for project in corrections.list_projects(home)
-        for rule in ProjectRules(home, project).compile_rules()
-        if rule.wish is not None and rule.life.state != HEARD
+        for rule in ProjectRules(home, project).list_rules()
+        if rule.wish is not None
     ]
 
 
@@ -278,6 +265,13 @@ def decide_everywhere(home: str, name: str, do: str) -> None:
         known.forget_rule(name, here=bool(project))
     else:
         known.decide_rule(name, do, here=bool(project))
+
+
+def is_shown(rule: ProjectRule) -> bool:
+    """Whether there is anything to say of a rule."""
+    tally = rule.life.tally
+    asked = rule.wish is not None and rule.life.state != HEARD
+    return tally.detections + tally.shown_count > 0 or asked or rule.source != "" or is_decided(rule)
 
 
 def is_decided(rule: ProjectRule) -> bool:

@@ -24,7 +24,6 @@ from insula.session.snapshot import (
     measure_utilization,
     take_snapshot,
 )
-from insula.session.stages import StageTimes
 from insula.types import Controls
 from insula.value import is_object
 
@@ -110,7 +109,6 @@ class Regulator:
     Attributes:
         ring: the last snapshots and adaptations; a new value whenever one is added.
         turns: user turns of the service so far, those before a restart included.
-        stages: how long the stages of turns take.
     """
 
     def __init__(
@@ -123,7 +121,6 @@ class Regulator:
         self.settings = settings or Controls()
         self.ring = Ring(size=size, schedule=Schedule.start_schedule(interval))
         self.turns = 0
-        self.stages = StageTimes()
         self._sessions = LatestEntries[Hashable, _Session](SESSIONS)
         self._models = LatestEntries[str, _Model](MODELS)
         self._tally = _Tally()
@@ -206,7 +203,7 @@ class Regulator:
         """What is to survive a restart, as plain JSON."""
         usual = {name: write_pace(model.pace) for name, model in self._models.items()}
         ring = self.ring.model_dump(mode="json")
-        return {"ring": ring, "turns": self.turns, "usual": usual, "stages": self.stages.dump_state()}
+        return {"ring": ring, "turns": self.turns, "usual": usual}
 
     def restore_state(self, state: Mapping[str, Any]) -> None:
         """Go on from a state that was written; what cannot be read of it is left out."""
@@ -215,7 +212,6 @@ class Regulator:
         self.ring, self._restored = restore_ring(ring, self.ring.size), True
         known, last = state.get("turns"), self.ring.last
         self.turns = max(self.turns, known if isinstance(known, int) else 0, last.turn_counter if last else 0)
-        self.stages.restore_state(state.get("stages"))
         usual = state.get("usual")
         for name, values in usual.items() if is_object(usual) else ():
             if is_object(values):

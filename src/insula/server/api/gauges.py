@@ -13,7 +13,6 @@ from insula.server.problems import document_problems
 from insula.server.users import find_caller, service_of
 from insula.session.adaptation import Adaptation
 from insula.session.snapshot import Snapshot
-from insula.session.stages import TurnStage
 
 router = APIRouter(tags=["service"])
 mine = [Depends(find_caller)]
@@ -61,13 +60,6 @@ class SnapshotRhythm(ApiModel):
     next_due_turn: int
 
 
-class StageMilliseconds(ApiModel):
-    """How long a stage of a turn takes, in milliseconds."""
-
-    p50: float
-    p95: float
-
-
 class ServiceSpeed(ApiModel):
     """How fast turns are, and what was counted; a figure that does not exist yet is left out."""
 
@@ -76,8 +68,6 @@ class ServiceSpeed(ApiModel):
     slowdown: float | None = None
     """How many times longer than usual the model takes for such answers."""
     turns: int
-    stages: dict[TurnStage, StageMilliseconds]
-    """Of the last turns, in the order of a turn; one that was not timed yet is left out."""
     counters: dict[str, float]
     metacog: SnapshotRhythm
 
@@ -97,7 +87,6 @@ async def get_performance(request: Request) -> ServiceSpeed:
         degraded=now.degraded,
         slowdown=now.slowdown,
         turns=regulator.turns,
-        stages={stage: StageMilliseconds(**times._asdict()) for stage, times in regulator.stages.summarize().items()},
         counters=_read_counters(metacognition),
         metacog=SnapshotRhythm(interval=schedule.interval, next_due_turn=schedule.due),
     )

@@ -12,7 +12,7 @@ from insula.errors import InputError
 from insula.memory.storage.ledger import Do
 from insula.memory.storage.store import NAME_CHARS
 from insula.night import curation, guidelines
-from insula.operations.guidance import KINDS, STANDINGS, GuidanceItem, describe_rules, list_guidance
+from insula.operations.guidance import KINDS, STANDINGS, GuidanceItem, describe_rule, list_guidance
 from insula.operations.rules import decide_everywhere, find_everywhere
 from insula.server.api.lessons import WORDS
 from insula.server.page.rendering import make_address, render_page
@@ -57,7 +57,8 @@ async def show_guidance(
     service = service_of(request)
     items = await list_guidance(service.chat.metacognition.store, who.name)
     if not service.keys:
-        items += describe_rules(rule for rule, _ in await asyncio.to_thread(find_everywhere, str(places.find_home())))
+        rules = await asyncio.to_thread(find_everywhere, str(places.find_home()))
+        items += [describe_rule(rule) for rule, _ in rules]
     wanted = [item for item in items if item.holds_words(q)]
     return render_page(
         "guidance.html",

@@ -16,7 +16,6 @@ from pydantic import ValidationError
 from starlette.concurrency import run_in_threadpool
 
 from insula.coding.hosts import places
-from insula.coding.replay.claims import read_register
 from insula.coding.replay.worth import measure_lately, note_verdict
 from insula.errors import InputError
 from insula.memory.storage import views as store_views
@@ -35,7 +34,7 @@ from insula.server.page import guidance, memories, nights, yours
 from insula.server.page.guidance import form_field
 from insula.server.page.markdown import as_html
 from insula.server.page.rendering import make_address, render_page
-from insula.server.page.views import says, turns
+from insula.server.page.views import turns
 from insula.server.page.views.times import describe_now
 from insula.server.page.views.turns import ShownTurn, TurnFacts
 from insula.server.page.visitors import PageRoute, PageUser, Visitor
@@ -295,16 +294,3 @@ async def sign_in(request: Request, wrong: bool = False) -> Response:
     if not keys:
         return RedirectResponse("/", 303)
     return render_page("sign_in.html", "", wrong=wrong, gone=NONE_LEFT if keys.are_gone else "")
-
-
-# --- what it says ------------------------------------------------------------------------------------------------
-
-
-@router.get("/says")
-async def show_claims(request: Request, who: Visitor) -> Response:
-    """Each claim with its figures; those of coding agents with the owner's own, where the machine has one owner."""
-    service = service_of(request)
-    mind = service.chat.metacognition
-    home = None if service.keys else str(places.find_home())
-    entries = await read_register(mind.store, who.name, mind.engine.claims, home)
-    return render_page("says.html", who.link, who=who, here="operate", groups=says.group_claims(entries))

@@ -1,8 +1,8 @@
 """SOUL.md as a page shows it: the document, what changed in it, and what waits."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from difflib import SequenceMatcher
+from difflib import unified_diff
 from itertools import zip_longest
 from typing import Any, Literal
 
@@ -15,7 +15,6 @@ from insula.value import is_list
 
 AROUND = 2
 """Unchanged lines that are shown on each side of a change."""
-Mark = Literal["same", "added", "removed", "gap"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -38,7 +37,7 @@ class DocumentRevision:
     when: str
     author: str
     why: str
-    diff: tuple[tuple[Mark, str], ...]
+    diff: list[str]
     """Against the state before it."""
 
 
@@ -68,35 +67,15 @@ def _line_kind(line: soul.SoulLine) -> Literal["heading", "item", "text", "code"
     return "text"
 
 
-def compare_documents(before: str, after: str) -> tuple[tuple[Mark, str], ...]:
-    """What changed between two states, line by line, with a little of what surrounds it."""
-    old, new = _visible_lines(before), _visible_lines(after)
-    if old == new:
-        return ()
-    return tuple(_mark_changes(old, new))
+def compare_documents(before: str, after: str) -> list[str]:
+    """What changed between two states, line by line, with a little of what surrounds it; the first sign says how."""
+    changed = unified_diff(_visible_lines(before), _visible_lines(after), lineterm="", n=AROUND)
+    return list(changed)[2:]
 
 
 def _visible_lines(text: str) -> list[str]:
     bullets: Mapping[str, str] = {"heading": "## ", "item": "- "}
     return [f"{bullets.get(line.kind, '')}{line.text}" for line in document_lines(text)]
-
-
-def _mark_changes(old: Sequence[str], new: Sequence[str]) -> Iterator[tuple[Mark, str]]:
-    groups = SequenceMatcher(None, old, new, autojunk=False).get_grouped_opcodes(AROUND)
-    for number, group in enumerate(groups):
-        if number:
-            yield "gap", "…"
-        for tag, start, end, low, high in group:
-            if tag == "equal":
-                yield from _mark_lines("same", old[start:end])
-                continue
-            yield from _mark_lines("removed", old[start:end])
-            yield from _mark_lines("added", new[low:high])
-
-
-def _mark_lines(mark: Mark, lines: Sequence[str]) -> Iterator[tuple[Mark, str]]:
-    for line in lines:
-        yield mark, line
 
 
 def list_revisions(past: Sequence[Revised]) -> list[DocumentRevision]:
