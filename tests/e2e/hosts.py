@@ -18,10 +18,11 @@ from typing import Any
 
 import pytest
 
+from agent_steps import EditStep, ReadStep
 from insula.coding.hosts import places, plugins
 from insula.coding.hosts.live import CLIENTS, QUESTION, Run, Stage, prove_hooks, script_errors
 from insula.coding.step.wording import SIGN
-from insula.llm.fake_agents import EditStep, FakeModel, ReadStep, ShellStep
+from insula.llm.fake_agents import FakeModel, ShellStep
 
 Json = dict[str, Any]
 Staged = Callable[..., Stage]
@@ -459,7 +460,7 @@ def test_an_unmet_demand_has_the_client_go_on_once(host: str, staged: Staged) ->
 def test_claude_hands_what_the_user_ruled_out_to_a_subagent(staged: Staged) -> None:
     stage = staged("claude-code")
     says(stage, f"Send an agent to look. {BAN}")
-    with FakeModel([Agent()]) as model:  # type: ignore[list-item]
+    with FakeModel([Agent()]) as model:
         assert stage.play_model(model).status == 0
     told = [text for text in model.request_texts() if "it holds for you, too" in text]
     assert told
@@ -511,7 +512,7 @@ def test_codex_hands_what_the_user_ruled_out_to_a_subagent(staged: Staged) -> No
     says(stage, f"Send an agent to look. {BAN}")
     argv = stage.client.argv
     stage.client = replace(stage.client, argv=(argv[0], "--enable", "multi_agent_v2", *argv[1:]))
-    with TwoAgents([CodexAgent(), ShellStep("sleep 4")]) as model:  # type: ignore[list-item]
+    with TwoAgents([CodexAgent(), ShellStep("sleep 4")]) as model:
         assert finished(stage, model, stage.play_model(model))
     told = [text for text in model.request_texts() if "it holds for you, too" in text]
     assert told

@@ -24,7 +24,7 @@ from insula.night.soul import (
     revise_document,
     taken_out,
 )
-from insula.night.soul.file import MOST_BYTES, read_soul, soul_path, write_soul
+from insula.night.soul.file import FILE, MOST_BYTES, read_soul, write_soul
 from insula.night.soul.render import WORDS, count_words, prompt_text, render_told
 
 
@@ -241,7 +241,7 @@ MORE = revise_document(OURS, add=[("Growth areas", "c3", "Ask first.")])
 @pytest.fixture
 def path(tmp_path: Path) -> Path:
     (tmp_path / "work").mkdir()
-    return soul_path(tmp_path / "work", tmp_path / "data")
+    return tmp_path / "work" / FILE
 
 
 def put(path: Path) -> list[str]:
@@ -251,11 +251,6 @@ def put(path: Path) -> list[str]:
 
 
 # Whose it is.
-
-
-def test_the_workspace_comes_before_the_data_folder(tmp_path: Path) -> None:
-    assert soul_path(tmp_path, tmp_path / "data") == tmp_path / "SOUL.md"
-    assert soul_path(None, tmp_path / "data") == tmp_path / "data" / "SOUL.md"
 
 
 def test_a_file_that_a_repository_brought_is_not_used_until_a_person_accepts_it(path: Path) -> None:

@@ -7,7 +7,7 @@ many results of tools it brings and which JSON it wants, and how an answer looks
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, cast
+from typing import Any, Protocol, cast
 from urllib.parse import urlsplit
 
 from insula.llm.loopback import Json, Loopback, LoopbackHandler
@@ -310,6 +310,20 @@ _ASIDE = "Fake."
 """What it says to requests beside the conversation: titles, topics, routers."""
 
 
+class ScriptStep(Protocol):
+    """What the fake model has an agent do."""
+
+    @property
+    def names(self) -> Sequence[str]:
+        """What clients call the tool that does it; the first that is offered is called."""
+        ...
+
+    @property
+    def arguments(self) -> Mapping[str, Any]:
+        """What the tool is called with, by all the names that clients have for it."""
+        ...
+
+
 @dataclass(frozen=True, slots=True)
 class ShellStep:
     """Run a command."""
@@ -323,50 +337,6 @@ class ShellStep:
         """By all the names that clients have for them."""
         said = {"command": self.command, "cmd": self.command, "commands": [self.command]}
         return {**said, "description": "A step of a script.", "is_background": False}
-
-
-@dataclass(frozen=True, slots=True)
-class ReadStep:
-    """Read a file, by the shell where there is no tool for it."""
-
-    path: str
-
-    names = ("Read", "read", "read_file", "view", *ShellStep.names)
-
-    @property
-    def arguments(self) -> Mapping[str, Any]:
-        """By all the names that clients have for them."""
-        return {**ShellStep(f"cat '{self.path}'").arguments, **_path_arguments(self.path)}
-
-
-@dataclass(frozen=True, slots=True)
-class EditStep:
-    """Replace a line of a file by another."""
-
-    path: str
-    old: str
-    new: str
-
-    names = ("Edit", "edit", "replace", "editor", "apply_patch")
-
-    @property
-    def arguments(self) -> Mapping[str, Any]:
-        """By all the names that clients have for them."""
-        change = f"*** Update File: {self.path}\n@@\n-{self.old}\n+{self.new}\n"
-        return {
-            **_path_arguments(self.path),
-            **dict.fromkeys(("old_string", "oldString", "old_str", "old_text"), self.old),
-            **dict.fromkeys(("new_string", "newString", "new_str", "new_text"), self.new),
-            "instruction": "A step of a script.",
-            "input": f"*** Begin Patch\n{change}*** End Patch\n",
-        }
-
-
-Step = ShellStep | ReadStep | EditStep
-
-
-def _path_arguments(path: str) -> Mapping[str, Any]:
-    return dict.fromkeys(("file_path", "absolute_path", "filePath", "path"), path)
 
 
 class FakeModel(Loopback):
@@ -386,7 +356,7 @@ class FakeModel(Loopback):
         problems: Steps that could not be played, as sentences.
     """
 
-    def __init__(self, steps: Sequence[Step | Sequence[Step]]) -> None:
+    def __init__(self, steps: Sequence[ScriptStep | Sequence[ScriptStep]]) -> None:
         super().__init__(_AgentHandler)
         self.requests: list[Json] = []
         self.dialogue: list[Json] = []
@@ -415,7 +385,7 @@ class FakeModel(Loopback):
         calls = tuple(self._make_call(step, tools, f"call_{done + number}") for number, step in enumerate(steps))
         return FakeReply(name, DONE, calls)
 
-    def _turn_after(self, done: int) -> Sequence[Step]:
+    def _turn_after(self, done: int) -> Sequence[ScriptStep]:
         """The turn that comes after so many results."""
         for turn in self._turns:
             if done <= 0:
@@ -423,7 +393,7 @@ class FakeModel(Loopback):
             done -= len(turn)
         return ()
 
-    def _make_call(self, step: Step, tools: Mapping[str, Json], name: str) -> ToolCall:
+    def _make_call(self, step: ScriptStep, tools: Mapping[str, Json], name: str) -> ToolCall:
         tool = next((tool for tool in step.names if tool in tools), "")
         if not tool:
             self.problems.append(f"{step} cannot be played: the client offers only {', '.join(sorted(tools))}.")

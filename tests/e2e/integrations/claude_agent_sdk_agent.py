@@ -13,10 +13,11 @@ import pytest
 import stories
 from claude_agent_sdk import ClaudeAgentOptions, ClaudeSDKClient, query
 
+from agent_steps import ReadStep
 from insula.coding.hosts.live import CLIENTS, QUESTION, script_errors
 from insula.coding.step.wording import SIGN
 from insula.integrations.claude_agent_sdk import hooks
-from insula.llm.fake_agents import FakeModel, ReadStep, ShellStep
+from insula.llm.fake_agents import FakeModel, ShellStep
 from insula.metacognition import Blocking
 
 WAYS = ("query", "client")

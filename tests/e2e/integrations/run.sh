@@ -26,5 +26,5 @@ case $1 in # as a reader of the docs does it, where the fake server speaks the l
 esac
 cd "$root/tests/e2e/integrations"
 # shellcheck disable=SC2086
-PYTHONPATH=. ${alone:-} "$here/bin/python" -m pytest -q -p no:cacheprovider -c /dev/null --rootdir . --confcutdir . \
+PYTHONPATH=".:$root/tests" ${alone:-} "$here/bin/python" -m pytest -q -p no:cacheprovider -c /dev/null --rootdir . --confcutdir . \
 	"$(echo "$1" | tr - _)_agent.py"

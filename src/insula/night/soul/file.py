@@ -42,11 +42,6 @@ class SoulFile:
         return Document() if self.foreign else self.document
 
 
-def soul_path(workspace: Path | None, data: Path) -> Path:
-    """Where SOUL.md lives: in the workspace, else in the user's data folder."""
-    return (workspace or data) / FILE
-
-
 def read_soul(path: Path, known_digests: Collection[str]) -> SoulFile:
     """Read the file, and say whose it is.
 
