@@ -232,7 +232,7 @@ async def test_two_servers_on_one_store_never_run_one_night_twice(
         await go_on.wait()
         return Result({})
 
-    monkeypatch.setattr("insula.server.timer.PHASES", ((PhaseName.TRENDS, slow),))
+    monkeypatch.setattr("insula.night.phases.PHASES", ((PhaseName.TRENDS, slow),))
     async with await Store.open(store.path, store.now) as second_store:
         second = NightTimer(
             Service(
@@ -319,7 +319,7 @@ async def test_a_night_that_is_stopped_with_the_server_goes_on_at_the_next_start
         return Result({})
 
     monkeypatch.setattr(
-        "insula.server.timer.PHASES", ((PhaseName.SUMMARIES, quick), (PhaseName.CONSOLIDATION, endless))
+        "insula.night.phases.PHASES", ((PhaseName.SUMMARIES, quick), (PhaseName.CONSOLIDATION, endless))
     )
     async with run_timer(service):
         await inside.wait()

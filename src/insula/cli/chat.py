@@ -27,14 +27,12 @@ from insula.cli.common import LOG_FILE, log_to, model_understands, soul_of
 from insula.cli.lines import ask_yes
 from insula.cli.opening import open_agent
 from insula.cli.options import Json, Model, User
-from insula.cli.sleep import print_report, show_sleeping
+from insula.cli.sleep import print_report, run_night_of, show_sleeping
 from insula.cli.soul import EMPTY, FOREIGN
 from insula.errors import InputError, InsulaError
 from insula.memory.storage import views
-from insula.metacognition.nights import run_night
-from insula.night.cycle import SleepReport, is_due
+from insula.night.cycle import is_due
 from insula.night.guidelines import adopt_edits, read_soul_state
-from insula.night.phases import PHASES, understanding_phases
 from insula.night.telling import OFF, TITLE, changed_last_night
 from insula.night.understanding import read_next_lines
 from insula.operations.facts import list_facts
@@ -319,25 +317,16 @@ async def _show_soul(talk: ChatSession) -> str:
 
 def _run_sleep(talk: ChatSession) -> None:
     """Run the night, and say what was learned."""
+    chat = talk.chat
+    model = chat.model if model_understands(talk.model) else None
+    engine = chat.metacognition.engine
     with show_sleeping():
-        report = talk.runner.run(_run_night(talk))
+        night = run_night_of(talk.settings, engine, talk.user, model, chat.account, force=True)
+        report = talk.runner.run(night)
     talk.failed |= bool(report.failed)
     print_report(report)
     over = "A phase failed; /sleep goes on from there." if report.failed else OVER
     talk.console.print(report.skipped or over)
-
-
-async def _run_night(talk: ChatSession) -> SleepReport:
-    return await run_night(
-        talk.chat.metacognition.engine,
-        talk.user,
-        model=talk.chat.model if model_understands(talk.model) else None,
-        soul=soul_of(talk.user),
-        force=True,
-        phases=understanding_phases(PHASES, talk.settings.understanding, talk.settings.understanding_tokens),
-        zone=talk.settings.zone_of(talk.user),
-        account=talk.chat.account,
-    )
 
 
 def _read_conversation(talk: ChatSession) -> None:

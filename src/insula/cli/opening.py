@@ -10,9 +10,10 @@ from insula.agent import identity
 from insula.agent.assessor import llm_assessor
 from insula.agent.chat import HISTORY_CHARS, Chat
 from insula.agent.requests import KeptRequests
-from insula.cli.common import account_of, finish_erasure, memory_of, soul_of
+from insula.cli.common import account_of, finish_erasure, memory_of, model_understands, soul_of
 from insula.cli.start import loading
 from insula.llm.local import Weights, weights_of
+from insula.llm.model import Model
 from insula.llm.models import resolve_model
 from insula.memory.retrieval import embedding
 from insula.memory.storage.store import Store
@@ -29,12 +30,11 @@ async def open_agent(settings: Settings, name: str) -> AsyncGenerator[Chat]:
     Args:
         name: the model that answers, as a person wrote it.
     """
-    home = settings_module.home()
     async with AsyncExitStack() as stack:
         with loading():
             embed = embedding.embedding_by_name(settings.embed)
             warming = asyncio.create_task(asyncio.to_thread(warm_up, embed))
-            who = identity.load_identity(settings.identity or home / identity.FILE, required=bool(settings.identity))
+            who = load_identity(settings)
             llm = await stack.enter_async_context(resolve_model(name, settings.weights))
             account = account_of(settings)
             assessor = None
@@ -79,6 +79,22 @@ async def open_agent(settings: Settings, name: str) -> AsyncGenerator[Chat]:
             guided=bool(weights and weights.guided),
             requests=KeptRequests(lambda user: soul_of(user).with_name(REQUESTS)),
         )
+
+
+def load_identity(settings: Settings) -> Identity:
+    """Who answers: as in the file that the settings name, else in the one beside the memory, if there is one."""
+    path = settings.identity or settings_module.home() / identity.FILE
+    return identity.load_identity(path, required=bool(settings.identity))
+
+
+@asynccontextmanager
+async def open_night_model(settings: Settings, name: str) -> AsyncGenerator[Model | None]:
+    """The model of a night; None for one that is not asked to understand anybody."""
+    if not model_understands(name):
+        yield None
+        return
+    async with resolve_model(name, settings.weights) as model:
+        yield model
 
 
 def _make_controls(settings: Settings, weights: Weights | None) -> Controls:

@@ -16,21 +16,23 @@ from rich.console import Console
 from rich.status import Status
 
 from insula import settings as settings_module
-from insula.agent import identity as identity_module
-from insula.cli.common import LOG_FILE, account_of, log_to, memory_of, model_understands, soul_of
+from insula.cli.common import LOG_FILE, account_of, log_to, memory_of, soul_of
 from insula.cli.lines import print_folded, print_json, print_warning
+from insula.cli.opening import load_identity, open_night_model
 from insula.cli.options import Json, ReadingModel, User
 from insula.coding.step import trace
 from insula.coding.step.ladder import FLAG
-from insula.llm.models import resolve_model
+from insula.llm.budget import Account
+from insula.llm.model import Model
 from insula.memory.privacy.isolation import on_behalf_of
 from insula.memory.retrieval import embedding
 from insula.memory.storage.store import Store
 from insula.metacognition import Metacognition
+from insula.metacognition.engine import Engine
 from insula.metacognition.facade import note_stuck
 from insula.metacognition.nights import run_night
 from insula.night.cycle import SleepReport
-from insula.night.phases import PHASES, understanding_phases
+from insula.night.phases import understanding_phases
 from insula.night.telling import NOTHING
 from insula.operations.nights import describe_report
 from insula.settings import Settings
@@ -73,34 +75,33 @@ async def _run_nights(
     model: str | None,
     force: bool,
 ) -> list[SleepReport]:
-    home = settings_module.home()
     async with AsyncExitStack() as stack:
         store = await stack.enter_async_context(await Store.open(memory_of(settings)))
-        identity = identity_module.load_identity(
-            settings.identity or home / identity_module.FILE, required=bool(settings.identity)
-        )
-        engine = Metacognition(store, identity=identity, embed=embedding.embedding_by_name(settings.embed)).engine
-        name = model or settings.model
-        llm = (
-            await stack.enter_async_context(resolve_model(name, settings.weights)) if model_understands(name) else None
-        )
+        embed = embedding.embedding_by_name(settings.embed)
+        engine = Metacognition(store, identity=load_identity(settings), embed=embed).engine
+        llm = await stack.enter_async_context(open_night_model(settings, model or settings.model))
         reports: list[SleepReport] = []
         for each in await store.nights.list_users() if everybody else [user]:
             if each == user and not everybody:
-                await record_stuck(store, each, home)
-            reports.append(
-                await run_night(
-                    engine,
-                    each,
-                    model=llm,
-                    soul=soul_of(each),
-                    force=force,
-                    phases=understanding_phases(PHASES, settings.understanding, settings.understanding_tokens),
-                    zone=settings.zone_of(each),
-                    account=account_of(settings),
-                )
-            )
+                await record_stuck(store, each, settings_module.home())
+            reports.append(await run_night_of(settings, engine, each, llm, account_of(settings), force=force))
         return reports
+
+
+async def run_night_of(
+    settings: Settings, engine: Engine, user: str, model: Model | None, account: Account, *, force: bool
+) -> SleepReport:
+    """Run the night of a user as the settings have it."""
+    return await run_night(
+        engine,
+        user,
+        model=model,
+        soul=soul_of(user),
+        force=force,
+        phases=understanding_phases(settings.understanding, settings.understanding_tokens),
+        zone=settings.zone_of(user),
+        account=account,
+    )
 
 
 def show_sleeping() -> Status:

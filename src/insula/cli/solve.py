@@ -5,7 +5,7 @@ import json as jsonlib
 import os
 import sys
 import time
-from collections.abc import AsyncGenerator, Iterable, Iterator, Sequence
+from collections.abc import AsyncGenerator, Callable, Iterable, Iterator, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 from functools import partial
@@ -62,11 +62,10 @@ class ProblemLine(NamedTuple):
 class SolveOptions:
     """What the command was told."""
 
-    method: str
-    model: str | None
-    """The model for all that no other is named for."""
+    settings: Settings
+    method: Method
+    generator: str
     monitor: str | None
-    generator: str | None
     verifier: str | None
     total: int | None
     """Tokens that a problem may cost."""
@@ -75,16 +74,12 @@ class SolveOptions:
     export: Path | None
 
 
-@dataclass(frozen=True, slots=True)
-class _Solvers:
-    """All that a problem is solved with."""
+class _Solvers(NamedTuple):
+    """What a problem is solved with."""
 
-    method: Method
     models: Models
     knowledge: Knowledge
     store: Store | None
-    total: int | None
-    limits: Limits
 
 
 def solve(  # noqa: PLR0913, PLR0917 one for each option
@@ -114,11 +109,12 @@ def solve(  # noqa: PLR0913, PLR0917 one for each option
 ) -> int:
     """Solve a problem step by step, verified, and show how; exit status 1 where there is no answer."""
     settings = settings_module.load_settings()
+    log_to(settings_module.home() / LOG_FILE)
     asked = SolveOptions(
-        method=method,
-        model=model,
+        settings=settings,
+        method=find_method(method),
+        generator=generator_model or model or settings.model,
         monitor=monitor_model,
-        generator=generator_model,
         verifier=verifier_model,
         total=max_tokens_total,
         limits=Limits(
@@ -130,17 +126,15 @@ def solve(  # noqa: PLR0913, PLR0917 one for each option
         json=json,
         export=export_preferences,
     )
-    log_to(settings_module.home() / LOG_FILE)
-    find_method(asked.method)
     if asked.export is not None:
         _check_export(asked.export)
     if file is not None:
         if problem is not None:
             raise InputError("A problem and a file of problems were given; give one of them.")
-        return asyncio.run(_solve_many(asked, settings, read_problems(file)))
+        return asyncio.run(_solve_many(asked, read_problems(file)))
     complaint = 'There is no problem to solve; write one: insula solve "What is 12 % of 250?"'
     text = read_input(complaint) if problem is None or problem == "-" else problem
-    return asyncio.run(_solve_one(asked, settings, ProblemLine(text)))
+    return asyncio.run(_solve_one(asked, ProblemLine(text)))
 
 
 def _check_export(path: Path) -> None:
@@ -183,17 +177,13 @@ def _parse_problem(line: str, where: str) -> ProblemLine:
     return ProblemLine(text, None if gold is None else str(gold))
 
 
-async def _solve_one(asked: SolveOptions, settings: Settings, problem: ProblemLine) -> int:
+async def _solve_one(asked: SolveOptions, problem: ProblemLine) -> int:
     columns = terminal_width()
     with _make_bar(SpinnerColumn(), TextColumn("{task.description}"), TimeElapsedColumn(), transient=True) as waiting:
         waiting.add_task("waiting for the model")
-        async with _open_solvers(asked, settings) as desk:
+        async with _open_solvers(asked) as solvers:
             on_step = None if asked.json else partial(_print_step, columns)
-            account = _make_account(settings, Usage(), 0.0, desk.total)
-            solution = await desk.method(
-                problem.text, desk.models, account, knowledge=desk.knowledge, on_step=on_step, limits=desk.limits
-            )
-            await _record_impasse(desk, solution)
+            solution = await _solve_problem(asked, solvers, problem, Usage(), 0.0, on_step)
     if asked.json:
         print(jsonlib.dumps(solution.as_dict(), ensure_ascii=False))
     else:
@@ -202,20 +192,16 @@ async def _solve_one(asked: SolveOptions, settings: Settings, problem: ProblemLi
     return int(solution.answer is None)
 
 
-async def _solve_many(asked: SolveOptions, settings: Settings, problems: Sequence[ProblemLine]) -> int:
+async def _solve_many(asked: SolveOptions, problems: Sequence[ProblemLine]) -> int:
     solved: list[tuple[ProblemLine, Solution]] = []
     spent, began = Usage(), time.monotonic()
     progress = _make_bar()
-    async with _open_solvers(asked, settings) as desk:
+    async with _open_solvers(asked) as solvers:
         with progress:
             task = progress.add_task("solving", total=len(problems))
             try:
                 for problem in problems:
-                    account = _make_account(settings, spent, time.monotonic() - began, desk.total)
-                    solution = await desk.method(
-                        problem.text, desk.models, account, knowledge=desk.knowledge, limits=desk.limits
-                    )
-                    await _record_impasse(desk, solution)
+                    solution = await _solve_problem(asked, solvers, problem, spent, time.monotonic() - began)
                     solved.append((problem, solution))
                     spent += solution.spent
                     _print_solution(asked.json, len(solved), problem, solution)
@@ -227,30 +213,38 @@ async def _solve_many(asked: SolveOptions, settings: Settings, problems: Sequenc
     return int(any(solution.answer is None for _, solution in solved))
 
 
+async def _solve_problem(
+    asked: SolveOptions,
+    solvers: _Solvers,
+    problem: ProblemLine,
+    spent: Usage,
+    seconds: float,
+    on_step: Callable[[Step], None] | None = None,
+) -> Solution:
+    """A solution within what the command has left; the ledger of whoever solves here keeps an impasse (K5)."""
+    account = _make_account(asked.settings, spent, seconds, asked.total)
+    solution = await asked.method(
+        problem.text, solvers.models, account, knowledge=solvers.knowledge, on_step=on_step, limits=asked.limits
+    )
+    if solvers.store is not None:
+        await note_impasse(solvers.store, os.environ.get(USER_VARIABLE) or USER, SESSION, solution)
+    return solution
+
+
 @asynccontextmanager
-async def _open_solvers(asked: SolveOptions, settings: Settings) -> AsyncGenerator[_Solvers]:
+async def _open_solvers(asked: SolveOptions) -> AsyncGenerator[_Solvers]:
+    settings = asked.settings
     async with AsyncExitStack() as stack:
-        model = asked.model or settings.model
-        generator, *others = asked.generator or model, asked.monitor, asked.verifier
         opened: dict[str | None, Model] = {}
-        for name in dict.fromkeys(name for name in (generator, *others) if name):
+        for name in dict.fromkeys(name for name in (asked.generator, asked.monitor, asked.verifier) if name):
             opened[name] = await stack.enter_async_context(resolve_model(name, settings.weights))
-        monitor, verifier = map(opened.get, others)
-        knowledge, store = await _open_knowledge(stack)
-        yield _Solvers(
-            method=find_method(asked.method),
-            models=Models(generator=opened[generator], monitor=monitor, verifier=verifier, timeout=settings.timeout),
-            knowledge=knowledge,
-            store=store,
-            total=asked.total,
-            limits=asked.limits,
+        models = Models(
+            generator=opened[asked.generator],
+            monitor=opened.get(asked.monitor),
+            verifier=opened.get(asked.verifier),
+            timeout=settings.timeout,
         )
-
-
-async def _record_impasse(desk: _Solvers, solution: Solution) -> None:
-    """An impasse goes on the ledger of whoever solves at this terminal, and the night learns from it (K5)."""
-    if desk.store is not None:
-        await note_impasse(desk.store, os.environ.get(USER_VARIABLE) or USER, SESSION, solution)
+        yield _Solvers(models, *await _open_knowledge(stack))
 
 
 async def _open_knowledge(stack: AsyncExitStack) -> tuple[Knowledge, Store | None]:

@@ -11,15 +11,14 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from insula import settings as settings_module
-from insula.agent import identity as identity_module
-from insula.cli.common import LOG_FILE, account_of, log_to, memory_of, model_understands
+from insula.cli.common import LOG_FILE, account_of, log_to, memory_of
+from insula.cli.opening import load_identity, open_night_model
 from insula.cli.options import ReadingModel
 from insula.errors import SettingsError
-from insula.llm.models import resolve_model
 from insula.memory.retrieval import embedding
 from insula.memory.storage.store import Store
 from insula.metacognition.backlog import catch_up
-from insula.night.phases import PHASES, understanding_phases
+from insula.night.phases import understanding_phases
 from insula.settings import Settings
 
 if TYPE_CHECKING:
@@ -74,24 +73,17 @@ async def _open_house(
     """
     from insula.night.durable import WorkerConfig
 
-    url, home = memory_of(settings), settings_module.home()
+    url = memory_of(settings)
     if settings.store is None:
         raise SettingsError(
             "Nights on many machines need a memory on PostgreSQL; set INSULA_STORE=postgresql://USER:PASSWORD@HOST/NAME"
         )
-    who = identity_module.load_identity(
-        settings.identity or home / identity_module.FILE, required=bool(settings.identity)
-    )
-    embed = embedding.resolve_embedding(embedding.embedding_by_name(settings.embed))
+    who, embed = load_identity(settings), embedding.resolve_embedding(embedding.embedding_by_name(settings.embed))
     chosen = model or settings.model
     zones = [settings.time_zone or "UTC", *(user.time_zone for user in settings.users.values() if user.time_zone)]
     async with AsyncExitStack() as stack:
         store = await stack.enter_async_context(await Store.open(url))
-        llm = (
-            await stack.enter_async_context(resolve_model(chosen, settings.weights))
-            if model_understands(chosen)
-            else None
-        )
+        llm = await stack.enter_async_context(open_night_model(settings, chosen))
         house = WorkerConfig(
             store=store,
             url=url,
@@ -104,6 +96,6 @@ async def _open_house(
             provider=chosen.partition(":")[0] if llm is not None and "://" not in chosen else "",
             identity=who,
             limits=limits,
-            phases=understanding_phases(PHASES, settings.understanding, settings.understanding_tokens),
+            phases=understanding_phases(settings.understanding, settings.understanding_tokens),
         )
         yield replace(house, executor=name) if name else house

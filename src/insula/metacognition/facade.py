@@ -14,6 +14,7 @@ from insula.errors import InputError, InsulaError
 from insula.language.owner import ASSISTANT, USER
 from insula.language.preferences import find_preferences
 from insula.memory.item import new_item
+from insula.memory.privacy import custody
 from insula.memory.privacy.isolation import on_behalf_of
 from insula.memory.retrieval.embedding import embed_text, resolve_embedding
 from insula.memory.retrieval.encoding import encode_claims
@@ -521,7 +522,7 @@ class Metacognition:
         check_path(path)
         soul = self.engine.soul(user)
         with on_behalf_of(user):
-            return await memories.export_user(self.engine.store, user, Path(path), soul)
+            return await custody.export_user(self.engine.store, user, soul, Path(path))
 
     async def forget(self, user: str, **filters: Unpack[Filters]) -> Deleted:
         """Erase for good what the filters want; without any, all that is kept of a user.

@@ -1,4 +1,4 @@
-"""What may be done with what is remembered of a user: list, get, search, change, delete, forget, export."""
+"""What may be done with what is remembered of a user: list, get, search, change, delete, forget."""
 
 import shutil
 from dataclasses import dataclass
@@ -147,13 +147,3 @@ async def forget_user(store: Store, user: str, soul: Path | None = None) -> Dele
             file.unlink(missing_ok=True)
         shutil.rmtree(soul.with_name(custody.BACKUPS), ignore_errors=True)
     return Deleted(memories=tuple(numbers), left=store.residue if await store.scrub_erased() else custody.LEFT)
-
-
-async def export_user(store: Store, user: str, target: Path, soul: Path | None = None) -> int:
-    """Write all that is known of a user to a file, with a checksum; returns its size in bytes.
-
-    Raises:
-        NotFound: nothing is stored of the user.
-        StoreFull: the file cannot be written.
-    """
-    return await custody.export_user(store, user, soul, target)

@@ -13,7 +13,7 @@ from datetime import date, datetime, time, timedelta
 from insula.coding.step.digests import hash_text
 from insula.metacognition.nights import run_night
 from insula.night.cycle import SleepReport, is_due
-from insula.night.phases import PHASES, understanding_phases
+from insula.night.phases import understanding_phases
 from insula.server.service import Service
 
 log = logging.getLogger(__name__)
@@ -137,7 +137,7 @@ async def run_user_night(service: Service, user: str, *, force: bool = False) ->
         model=chat.model if service.understands else None,
         soul=service.soul_of(user),
         force=force,
-        phases=understanding_phases(PHASES, service.understanding, service.understanding_tokens),
+        phases=understanding_phases(service.understanding, service.understanding_tokens),
         zone=service.zone_of(user),
         account=chat.account,
     )

@@ -1,6 +1,5 @@
 """The phases of a night, in their order."""
 
-from collections.abc import Sequence
 from functools import partial
 
 from insula.night.cycle import Phase, PhaseName
@@ -28,12 +27,10 @@ PHASES: tuple[tuple[PhaseName, Phase], ...] = (
 )
 
 
-def understanding_phases(
-    phases: Sequence[tuple[PhaseName, Phase]], understanding: str, tokens: int
-) -> tuple[tuple[PhaseName, Phase], ...]:
-    """Some phases as the settings have it: without the one that reads what was said where that is off, and that one
+def understanding_phases(understanding: str, tokens: int) -> tuple[tuple[PhaseName, Phase], ...]:
+    """The phases as the settings have it: without the one that reads what was said where that is off, and that one
     within so many tokens a day.
     """
     within = partial(understand_lines, tokens=tokens)
-    kept = (phase for phase in phases if understanding != "off" or phase[0] != PhaseName.STATEMENTS)
+    kept = (phase for phase in PHASES if understanding != "off" or phase[0] != PhaseName.STATEMENTS)
     return tuple((name, within if phase is understand_lines else phase) for name, phase in kept)
