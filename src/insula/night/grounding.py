@@ -51,6 +51,8 @@ ABOUT_PEOPLE = "about people"
 """Why such a text is no guidance."""
 OF_WORK = 0.5
 """Chance of feedback from which words that thank ask for something, too."""
+SAID = 0.65
+"""Nearness from which an item says what the user asked for in nearly the same words, if that is no fact."""
 SAME_SENSE = 0.6
 """Nearness from which a part of a wording says what a guideline said, if it wards off where that does."""
 AGREED = 0.4
@@ -413,9 +415,10 @@ def _bears_out(text: Text, saying: Saying, quotes: Sequence[str]) -> bool:
         return False
     of_manner = bool(text.part) and text.part not in saying.parts
     least = (CLOSE if of_manner else QUOTED) if quotes else (SURE if of_manner else NEAR)
-    if text.nearness_to_saying(saying) < least:
+    near = text.nearness_to_saying(saying)
+    if near < least:
         return False
-    if saying.is_fact and text.wards:
+    if text.wards if saying.is_fact else near >= SAID:
         return True
     if text.bids and saying.wards >= WARDS_SURELY and text.warding <= WARDS_NOT:
         return False
