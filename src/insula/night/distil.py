@@ -1,6 +1,6 @@
 """Which guidelines stand in SOUL.md after a night: pure, from the document as it was and from what is supported now.
 
-Support alone decides, and a guideline keeps its words and its place as long as something backs it. One night changes
+Support alone decides, and a guideline keeps its place as long as something backs it. One night changes
 at most `DRIFT` of the document, and what would cost a supported guideline its place is proposed to a person, not done.
 """
 
@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from insula.caches import clear_on_erasure
 from insula.guidance import ACTIVE, CORROBORATED, MUTED, PINNED
-from insula.night.agreement import keeps_advice, says_opposite, says_same
+from insula.night.agreement import says_opposite, says_same
 from insula.night.grounding import find_harm
 from insula.night.soul import Document, Section, SoulChange, diff_documents, revise_document, taken_out
 from insula.night.soul.render import WORDS, count_heading_words, count_told_words, count_words
@@ -130,9 +130,7 @@ class _Choice:
         self._wanted = self._without_rivals()
         self._room = WORDS - count_heading_words(old) - count_told_words(old.own)
         whole = _Room(self._room, WORDS, WORDS)
-        self._fitting = [
-            guideline for guideline in self._wanted if whole.add_words(_count_words(self._choose_words(guideline)))
-        ]
+        self._fitting = [each for each in self._wanted if whole.add_words(_count_words(each.text))]
 
     # Which of them may be told.
 
@@ -144,8 +142,7 @@ class _Choice:
                 self._drop_guideline(each, why)
                 continue
             fit = replace(each, text=_address_assistant(each.text))
-            text = self._here.get(fit.id, fit.text)
-            at = next((i for i, other in enumerate(kept) if says_same(text, other.text)), None)
+            at = next((i for i, other in enumerate(kept) if says_same(fit.text, other.text)), None)
             if at is None:
                 kept.append(fit)
             else:
@@ -204,7 +201,7 @@ class _Choice:
 
     def whole_document(self) -> Document:
         """All that the evidence asks for and there is room for."""
-        return self._make_document({guideline.id: self._choose_words(guideline) for guideline in self._fitting})
+        return self._make_document({guideline.id: guideline.text for guideline in self._fitting})
 
     def next_document(self) -> Document:
         """What may be written tonight."""
@@ -213,13 +210,13 @@ class _Choice:
         room = _Room(self._room, drift, drift + max(0, YOUNG - size) if size else WORDS)
         words = self._list_staying(room)
         for guideline in self._fitting:
-            text = self._choose_words(guideline)
-            if guideline.id in words:
-                if text != words[guideline.id] and room.swap_words(
-                    _count_words(words[guideline.id]), _count_words(text)
-                ):
-                    words[guideline.id] = text
-            elif not any(says_opposite(text, other) for other in words.values()) and room.add_words(_count_words(text)):
+            text, before = guideline.text, words.get(guideline.id)
+            if before is not None:
+                fits = text == before or room.swap_words(_count_words(before), _count_words(text))
+            else:
+                is_rival = any(says_opposite(text, other) for other in words.values())
+                fits = not is_rival and room.add_words(_count_words(text))
+            if fits:
                 words[guideline.id] = text
         return self._make_document(words)
 
@@ -241,7 +238,7 @@ class _Choice:
 
     def list_reasons(self) -> tuple[str, ...]:
         """Why the whole is not done at once."""
-        whole = {guideline.id: self._choose_words(guideline) for guideline in self._fitting}
+        whole = {guideline.id: guideline.text for guideline in self._fitting}
         lost = [guideline.text for guideline in self._pool if guideline.id in self._here and guideline.id not in whole]
         reasons = [f"It would take out what conversations still back: {' / '.join(lost)}"] if lost else []
         size = count_told_words(line for line in self._old.derived)
@@ -260,16 +257,6 @@ class _Choice:
             for guideline in self._pool
         }
         return tuple(each for name, each in (crowded | self.dropped).items() if name not in told)
-
-    def _choose_words(self, guideline: Guideline) -> str:
-        """The words of a guideline: those in the document while they say what it says, else its own."""
-        here = self._here.get(guideline.id)
-        stays = (
-            here is not None
-            and guideline.id not in self._unsafe
-            and (here == guideline.text or keeps_advice(here, guideline.text))
-        )
-        return here if here is not None and stays else guideline.text
 
     def _make_document(self, words: Mapping[str, str]) -> Document:
         return revise_document(

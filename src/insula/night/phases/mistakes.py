@@ -49,16 +49,11 @@ async def learn_corrections(night: Night) -> Result:
         preference
         for preference in kept
         if is_wish(preference) and is_told(preference) and preference.created_at > night.since
+        if preference.name not in told_before
     ]
-    doubtful = find_doubtful(
-        [preference for preference in fresh if preference.name not in told_before], kept, night.embed
-    )
+    doubtful = find_doubtful(fresh, kept, night.embed)
     wishes = [
-        *(
-            (preference.name, preference.advice, preference.citations)
-            for preference in fresh
-            if preference.name not in told_before
-        ),
+        *((preference.name, preference.advice, preference.citations) for preference in fresh),
         *((name_of(lesson.key, ""), lesson.advice, lesson.citations) for lesson in twice),
     ]
     refused = [*_list_refused(heard), *_list_private(corrected, heard)]
