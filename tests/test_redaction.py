@@ -438,6 +438,9 @@ def test_what_only_has_a_number_or_is_short_stays_as_it_is(text: str) -> None:
         (f'{{"token_type":"Bearer","refresh_token":"{B62}_{B62}"}}' + " " * 400, B62),
         ("aws_session_token = IQoJb3JpZ2luX2Vj" + B62 * 9 + "==", B62),
         ("El PIN de la tarjeta de mi madre es 2087", "2087"),
+        ("The vault opens with 41 left, 17 right, 8 left, write it down", "41 left, 17 right, 8"),
+        ("合言葉は「たまごやき」です", "たまごやき"),
+        ('I set the passphrase "two herons count the tide" on the laptop yesterday', "two herons count the tide"),
     ],
 )
 def test_a_value_is_known_by_the_place_of_its_form(text: str, secret: str) -> None:
@@ -478,6 +481,10 @@ def test_a_value_is_known_by_the_place_of_its_form(text: str, secret: str) -> No
         "our app pass code test case data",
         "The app password that will only work once is shown below.",
         "My post code is 80331",
+        "My locker is 4471",
+        "The sets went 12, 10 and 15.",
+        "猫の名前は「たまごやき」です",
+        'the film "two herons count the tide" is on tonight, are you coming?',
         "Meine PLZ ist 80331.",
         "mon code postal est 35000",
         "01JD1974YP3BYDFJK9GKFEE2FG is a ULID, sortable, right?",

@@ -6,34 +6,38 @@ library, but no file that changes with every commit. With `fold` every fifth tem
 out, which is what the head is measured on.
 """
 
-import json
 import random
 import re
 import sysconfig
+from array import array
 from binascii import crc32
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Any, cast
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from insula.redaction import head
 from insula_bench.other_hands import is_held_out
-from insula_bench.secret_lines import NONE, SECRETS, Case, fill, read_lines
+from insula_bench.secret_lines import NONE, SECRETS, Case, fill, ordinary_messages, read_lines
 
-TIMES = 16
+TIMES = 8
 """How often a template is filled in."""
 HEAVY = 1.5
 """What a false alarm weighs against a miss."""
 COMPOSED = 2
 """How often each noun of a secret is put into each form."""
+ASSIGNED = 6
+"""How often each name is assigned to in each form of gitleaks."""
+SIGNS = ("=", ": ", " = ", "=", ':"', '="', ' = "', "：")
+"""What stands between a name and what it is assigned."""
 PLAIN = 3
 """How many times as often a noun of what is no secret is, and any word: most numbers in a talk are of no code."""
 OWNED, CAMEL = 0.5, 0.3
 KINDS = (
-    ("«{pw}»",),
-    ("«{pin}»", "«{c6}»"),
+    ("«{pw}»", "«{pw}»", "«{word}{n2}»"),
+    ("«{pin}»", "«{c6}»", "«{pin}»", "«{c6}»", "«{pin}{L}»", "«{d3}» «{d3}»"),
     ("«{tok}»",),
     ("{id}", "{ref}", "{n4}", "{n5}", "{n6}", "{n3}", "{word}{n2}"),
 )
@@ -62,18 +66,31 @@ PIECE = 6
 """Lines of code that are read together."""
 
 Row = tuple[set[int], int, float]
+Order = NDArray[np.int64]
+
+
+class Rows(NamedTuple):
+    """What is fitted on."""
+
+    features: NDArray[np.int32]
+    """Those of all rows, one row behind the other."""
+    sizes: Order
+    """How many features each row has."""
+    labels: NDArray[np.float64]
+    """1 for a secret."""
+    costs: NDArray[np.float64]
 
 
 def fit(fold: int | None = None) -> bytes:
     """The weights as the head keeps them, fitted without the templates of a fold."""
-    rows = [(np.sort(np.fromiter(found, np.int32, len(found))), label, cost) for found, label, cost in _rows(fold)]
-    labels = np.array([label for _, label, _ in rows], dtype=np.float64)
-    costs = np.array([cost for _, _, cost in rows], dtype=np.float64)
-    features = [found for found, _, _ in rows]
-    whole = np.zeros(1 << head.BITS)
-    for seed in range(1, SEEDS + 1):
-        whole += _descend(features, labels, costs, seed)
-    return pack(whole / SEEDS)
+    features, sizes, labels, costs = array("i"), array("q"), array("d"), array("d")
+    for found, label, cost in _rows(fold):
+        features.extend(sorted(found))
+        sizes.append(len(found))
+        labels.append(label)
+        costs.append(cost)
+    rows = Rows(np.array(features), np.array(sizes), np.array(labels), np.array(costs))
+    return pack(sum((_descend(rows, seed) for seed in range(1, SEEDS + 1)), np.zeros(1 << head.BITS)) / SEEDS)
 
 
 def pack(weights: NDArray[np.float64]) -> bytes:
@@ -82,28 +99,31 @@ def pack(weights: NDArray[np.float64]) -> bytes:
     return bytes(whole.astype(np.uint8))
 
 
-def _descend(
-    features: Sequence[NDArray[np.int32]], labels: NDArray[np.float64], costs: NDArray[np.float64], seed: int
-) -> NDArray[np.float64]:
+def _descend(rows: Rows, seed: int) -> NDArray[np.float64]:
     """Logistic regression by AdaGrad (Duchi et al. 2011); the weights of the last epochs are averaged (Polyak 1992)."""
     size = 1 << head.BITS
     weights, squares, total = np.zeros(size), np.full(size, 1e-3), np.zeros(size)
     chance = np.random.default_rng(seed)
     for epoch in range(EPOCHS):
-        order: NDArray[np.int64] = chance.permutation(len(features))
-        for start in range(0, len(order), BATCH):
-            batch = order[start : start + BATCH]
-            found = [features[int(row)] for row in batch]
-            lengths = np.array([len(each) for each in found])
-            flat = np.concatenate(found)
-            odds = np.clip(np.add.reduceat(weights[flat], np.cumsum(lengths) - lengths), -30, 30)
-            error = (1 / (1 + np.exp(-odds)) - labels[batch]) * costs[batch]
-            step = np.bincount(flat, np.repeat(error, lengths), size)
+        for batch, flat, sizes in _batches(rows, chance.permutation(len(rows.sizes))):
+            odds = np.clip(np.add.reduceat(weights[flat], np.cumsum(sizes) - sizes), -30, 30)
+            error = (1 / (1 + np.exp(-odds)) - rows.labels[batch]) * rows.costs[batch]
+            step = np.bincount(flat, np.repeat(error, sizes), size)
             moved = np.flatnonzero(step)
             squares[moved] += step[moved] ** 2
             weights[moved] -= RATE * step[moved] / np.sqrt(squares[moved])
         total += weights * (epoch >= EPOCHS - AVERAGED)
     return total / AVERAGED
+
+
+def _batches(rows: Rows, order: Order) -> Iterator[tuple[Order, NDArray[np.int32], Order]]:
+    """Some rows at a time: which, their features in a row, and how many each has."""
+    starts = np.cumsum(rows.sizes) - rows.sizes
+    for first in range(0, len(order), BATCH):
+        batch = order[first : first + BATCH]
+        sizes = rows.sizes[batch]
+        offsets = np.cumsum(sizes) - sizes
+        yield batch, rows.features[np.repeat(starts[batch] - offsets, sizes) + np.arange(sizes.sum())], sizes
 
 
 def templates(names: tuple[str, ...], fold: int | None, *, left_out: bool = False) -> list[str]:
@@ -126,7 +146,15 @@ def compose(chance: random.Random) -> Iterator[Case]:
                 value = chance.choice(kind)
                 yield fill(f"assistant: {chance.choice(QUESTIONS)}{name}?\\nuser: {value}", chance)
                 yield fill(f"user: {name}\\nassistant: {chance.choice(BACK)}?\\nuser: {value}", chance)
-                yield fill(f"{name.replace(' ', '_')}{chance.choice(('=', ': ', ' = '))}{value}", chance)
+                yield from (fill(assigned, chance) for assigned in _assign_noun(name, kind, chance))
+
+
+def _assign_noun(name: str, kinds: Sequence[str], chance: random.Random) -> Iterator[str]:
+    """A noun as a setting: with what stands before it and without, its words joined and not."""
+    for before in ("", "{word}={word}{n1}\\n", "user={user} ", "[{word}]\\n{word} = {user}\\n"):
+        sign, value = chance.choice(SIGNS), chance.choice(kinds)
+        key = name.replace(" ", chance.choice(("_", "", "-")))
+        yield f"{before}{key}{sign}{value}" + ('"' if sign.endswith('"') else "")
 
 
 def assign(chance: random.Random) -> Iterator[Case]:
@@ -146,7 +174,7 @@ def assign(chance: random.Random) -> Iterator[Case]:
 
 def _rows(fold: int | None) -> Iterator[Row]:
     chance = random.Random(9)
-    ordinary = list(ordinary_messages())
+    ordinary = [text for text in ordinary_messages() if len(text) > PIECE * 2]
     for names, cost in ((SECRETS, 1.0), (NONE, HEAVY)):
         for line in templates(names, fold):
             for _ in range(TIMES):
@@ -154,14 +182,21 @@ def _rows(fold: int | None) -> Iterator[Row]:
     for _ in range(COMPOSED):
         for case in compose(chance):
             yield from _read(_vary(case, chance, ordinary), 1.0 if case.secrets else HEAVY)
-    for _ in range(COMPOSED):
+    for _ in range(ASSIGNED):
         for case in assign(chance):
             yield from _read(_vary(case, chance, ordinary), 1.0 if case.secrets else HEAVY)
-    for text in (*ordinary, *_code()):
+    for text in ordinary:
         yield from _read(Case(text[:600], (), text), 1.0)
+    for text in _code():
+        yield from _read(Case(text[:600], (), text), 1.0, everywhere=False)
 
 
-def _read(case: Case, cost: float) -> Iterator[Row]:
+def _read(case: Case, cost: float, *, everywhere: bool = True) -> Iterator[Row]:
+    """The words of a case, each with whether it is a secret.
+
+    Args:
+        everywhere: whether plain words far from any name are read, too, as where it is used they are not.
+    """
     text, lower = case.text, case.text.lower()
     if len(text) != len(lower):
         return
@@ -171,7 +206,7 @@ def _read(case: Case, cost: float) -> Iterator[Row]:
         spans += [(start, start + len(secret))] if start >= 0 else []
     pieces: dict[int, int] = {}
     names, message = head.find_names(lower), head.read_message(lower) if len(text) <= head.SHORT else ()
-    for start, end in head.candidates(text, [(0, len(text))]):
+    for start, end in head.candidates(text, [(0, len(text))] if everywhere else head.find_near(names)):
         held = [(first, last) for first, last in spans if start < last and end > first]
         is_whole = any(
             start <= first + 1 and last <= end + 1 and end - start <= last - first + 1 for first, last in held
@@ -195,22 +230,6 @@ def _vary(case: Case, chance: random.Random, ordinary: list[str]) -> Case:
     elif share < 0.75:
         text += chance.choice([" ", "\n", ". "]) + chance.choice(ordinary)[:120]
     return Case(text, case.secrets, case.line)
-
-
-def ordinary_messages() -> Iterator[str]:
-    """What people write on ordinary days, in eight languages."""
-    for path in (*sorted(HERE.glob("ordinary/*.jsonl")), HERE / "everyday.jsonl"):
-        for line in path.read_text("utf-8").splitlines():
-            yield from (text for text in _texts(json.loads(line)) if len(text) > PIECE * 2)
-
-
-def _texts(value: Any) -> Iterator[str]:
-    if isinstance(value, str):
-        yield value
-    elif isinstance(value, dict | list):
-        parts = cast("Iterable[Any]", value.values() if isinstance(value, dict) else value)
-        for part in parts:
-            yield from _texts(part)
 
 
 def _code() -> Iterator[str]:

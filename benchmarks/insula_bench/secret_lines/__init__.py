@@ -5,16 +5,20 @@ leak. In a template « » encloses what is secret, `{kind}` is filled in by a ge
 of an alphabet. The files whose names begin with `none` hold no secret.
 """
 
+import json
 import random
 import re
-from collections.abc import Callable, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from string import ascii_letters, ascii_lowercase, ascii_uppercase, digits
-from typing import NamedTuple
+from typing import Any, NamedTuple, cast
+
+from insula.redaction.head import find_names
 
 FOLDER = Path(__file__).parent
-SECRETS = ("tokens", "tokens_more", "shapes", "commands", "talk", "talk_more", "gitleaks")
-NONE = ("none_shapes", "none_commands", "none_talk", "none_talk_more", "none_gitleaks")
+SECRETS = ("tokens", "tokens_more", "shapes", "commands", "talk", "talk_more", "people", "gitleaks")
+NONE = ("none_shapes", "none_commands", "none_talk", "none_talk_more", "none_people", "none_gitleaks")
 ALPHABETS = {
     "a": ascii_letters + digits,
     "u": ascii_uppercase + digits,
@@ -84,7 +88,42 @@ def _random(kind: str, length: int, chance: random.Random) -> str:
 
 # --- what people and machines make up -------------------------------------------------------------------------------
 
-WORDS, NAMES, SERVICES = (tuple(line.split()) for line in read_lines("words"))
+_RARE = 12
+"""In how many messages at most a word stands that somebody makes a password of: `the` is in most."""
+
+
+def ordinary_messages() -> Iterator[str]:
+    """What people write on ordinary days, in eight languages."""
+    for path in (*sorted(FOLDER.parent.glob("ordinary/*.jsonl")), FOLDER.parent / "everyday.jsonl"):
+        for line in path.read_text("utf-8").splitlines():
+            yield from _texts(json.loads(line))
+
+
+def _texts(value: Any) -> Iterator[str]:
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, dict | list):
+        parts = cast("Iterable[Any]", value.values() if isinstance(value, dict) else value)
+        for part in parts:
+            yield from _texts(part)
+
+
+def _find_words() -> tuple[str, ...]:
+    """Words of ordinary messages, in Latin letters and none that names a secret: a password may be any."""
+    counted = Counter(word for text in ordinary_messages() for word in {*re.findall(r"[^\W\d_]+", text)})
+    rare = (word for word, count in counted.items() if count <= _RARE and re.fullmatch("[a-zß-ÿœ]{3,10}", word))
+    return tuple(sorted(word for word in rare if not find_names(word)))
+
+
+def _find_ideograms() -> tuple[str, ...]:
+    """Words of ordinary messages in Katakana, or of two or three ideograms in a row."""
+    found = (word for text in ordinary_messages() for word in re.findall("[ァ-ー]{3,8}|[一-龥]{2,3}(?![一-龥])", text))
+    return tuple(sorted({*found}))
+
+
+_MADE_UP, NAMES, SERVICES = (tuple(line.split()) for line in read_lines("words"))
+WORDS = (*_MADE_UP, *_find_words())
+IDEOGRAMS = _find_ideograms()
 HEX = ALPHABETS["h"]
 _CODE = "abcdefghjkmnp23456789"
 
@@ -156,6 +195,12 @@ def _password(chance: Chance) -> str:
         (10, lambda: _titled(chance, 2) + chance.choice("-_.+/") + number + chance.choice(["", "", "x"])),
         (7, lambda: _titled(chance, chance.choice([2, 3])) + str(chance.randint(0, 9))),
         (5, lambda: first + chance.choice("-_.+") + _titled(chance, 2) + str(chance.randint(0, 9))),
+        (5, lambda: first.capitalize() + sign + second.capitalize() + chance.choice(["", number])),
+        (4, lambda: first.capitalize() + second + sign + number),
+        (4, lambda: first + sign + number),
+        (3, lambda: first.capitalize() + sign + second),
+        (2, lambda: f"{first.capitalize()}-the-{chance.randint(1, 9)}th"),
+        (2, lambda: chance.choice(NAMES).capitalize() + number),
     ]
     return chance.choices([form for _, form in forms], [weight for weight, _ in forms])[0]()
 
@@ -238,6 +283,7 @@ GENERATORS: dict[str, Callable[[Chance], str]] = {
     "blk": _joined(_digits(6), [8], "-"),
     # what stands around them, and what only looks like one
     "word": _word,
+    "ja": lambda chance: chance.choice(IDEOGRAMS),
     "svc": lambda chance: chance.choice([str.capitalize, str.lower, str])(chance.choice(SERVICES)),
     "SVC": lambda chance: chance.choice(SERVICES).upper(),
     "user": _user,

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 BITS = 18
 SCALE = 16
 """Weights are kept as whole numbers of sixteenths, each in a byte."""
-POINT, POINT_LONG = 0.25, 3.5
+POINT, POINT_LONG = 0.0, 3.5
 """Log-odds from which a word is taken for a secret, in what is as short as a message, and in code and logs."""
 PHRASE_POINT = 3.0
 """The same for several words: an answer of two is seldom a secret."""
@@ -62,6 +62,10 @@ _PHRASE = (
     r"""[.!]?["'”“»」]?(?=[ \t]*(?:\n|$))"""
 )
 """Several words between a sign and the end of their line: what a passphrase is written as, among other things."""
+_QUOTED = r"""(?:["“„]|«\s?)([^\W\d_][\w'’-]*(?:[ ,]{1,2}[\w'’-]+){1,8})[.!]?(?:\s?»|["“”])|「([^「」\s]{2,24})」"""
+"""Several words in quotes, or a few letters in those of Japanese, wherever they stand."""
+_TURNED = r"(?<![\w.,:])\d{1,2}(?:[ ,-]{1,2}(?:[^\W\d_]{1,10}[ ,]{1,2}){0,3}\d{1,2}){2,3}(?![\w.:])"
+"""Three or four small numbers with a few words between them: what a dial is turned to, among other things."""
 _YEAR = r"19\d\d|20[0-4]\d"
 _CODE = rf"\W?(?!(?:{_YEAR})\b)\d{{4,8}}\W*|[0-9a-f]{{32,}}"
 """A number that is no year, or what has the length of a key: in a message, they are read wherever they stand."""
@@ -72,6 +76,8 @@ _TELLING = (
 """What tells what it is, and no secret: a ULID, a parcel, a public key of two makers, an address of the web."""
 _IPV6 = r"(?=.*::|(?:.*:){7})[\da-fA-F:]{4,}(?:/\d{1,3}|%\w+)?"
 _ODD = r"\d|[a-z][A-Z]|[^\W\d_][!@#$%^&*+=?~_][^\W\d_]"
+_IDEOGRAMS = "\u3000"
+"""Where letters begin of which a few are a word or several."""
 _HEX = "0123456789abcdefABCDEF-"
 """What is a commit or an id as often as a secret: read near a name alone."""
 _NAME_OF_JSON = r"(?:\":|[\[,])\s*-?(?:\d+[.eE+-]*)*$"
@@ -81,8 +87,11 @@ _PUBLIC = (
     r"|\bpublic[ _-]?key[\"'\s:=]{1,4}|fingerprint[\"'\s:=]{1,4}|(?:^|\n)[-dl][r-][w-][xsS-][rwxsStT-]{6}[^\n]*)$"
 )
 """What stands before a value that anybody may know: the hash of an object or a file, a public key, a file in a list."""
-_DUMPED = r"[0-9a-f]{32,128} [ *]\S|[0-9a-f]{8}:? (?:[0-9a-f]{2,4} ){4}|\S{0,40}EXAMPLE(?:KEY)?\b"
-"""A checksum before its file, a row of bytes behind its address, and what the documents of a provider show."""
+_DUMPED = (
+    r"[0-9a-f]{32,128} [ *]\S|[0-9a-f]{8}:? (?:[0-9a-f]{2,4} ){4}|\S{0,40}EXAMPLE(?:KEY)?\b"
+    r"|(?:[A-Z][a-z]+){2,}(?:Error|Exception)\b"
+)
+"""A checksum before its file, a row of bytes behind its address, what documents of a provider show, an exception."""
 _OPENING, _CLOSING = "([{*_~$,;:.!?#=@-/", ")]}*_~,;:.?"
 _SEPARATORS, _ENDS = "=:/@,;%&", "@,;&/"
 _CUTS = 6
@@ -117,12 +126,13 @@ def _judged(text: str, lower: str, names: "list[tuple[int, int]]", since: int) -
     pieces: dict[int, int] = {}
     is_long = len(text) > SHORT
     message = () if is_long else read_message(lower)
-    for start, end in candidates(text, _near(names), since):
+    for start, end in candidates(text, find_near(names), since):
         if is_long and text[start + 1 : end].islower() and text[start:end].isalpha():
             continue  # beyond a message, a plain word is one
         found = features(text, lower, (start, end), names, pieces, message)
         odds = (sum(map(weights.__getitem__, found)) - 128 * len(found)) / SCALE
-        if odds > (PHRASE_POINT if " " in text[start:end] else point) and not _is_no_value(text, start, end):
+        is_phrase = " " in text[start:end] or text[end - 1] > _IDEOGRAMS
+        if odds > (PHRASE_POINT if is_phrase else point) and not _is_no_value(text, start, end):
             yield start, end, odds
 
 
@@ -149,7 +159,7 @@ def find_names(lower: str) -> "list[tuple[int, int]]":
     return sorted(names)
 
 
-def _near(names: "list[tuple[int, int]]") -> "list[tuple[int, int]]":
+def find_near(names: "list[tuple[int, int]]") -> "list[tuple[int, int]]":
     """The parts of a text that stand near a name."""
     merged: list[tuple[int, int]] = []
     for start, end in sorted((begin - BEFORE, begin + AFTER) for _, begin in names):
@@ -185,8 +195,17 @@ def candidates(text: str, near: "list[tuple[int, int]]", since: int = 0) -> "Ite
                 seen.add((first, last))
                 yield first, last
     if len(text) <= SHORT:
-        phrases = (phrase.span(1) for phrase in _pattern(_PHRASE).finditer(text))  # the sign may stand before
-        yield from (phrase for phrase in phrases if phrase[0] >= since)
+        for phrase in _phrases(text):  # the sign may stand before
+            if phrase[0] >= since and phrase not in seen:
+                seen.add(phrase)
+                yield phrase
+
+
+def _phrases(text: str) -> "Iterator[tuple[int, int]]":
+    """Several words or numbers of a message that may be one secret."""
+    for expression in (_PHRASE, _QUOTED, _TURNED):
+        for phrase in _pattern(expression).finditer(text):
+            yield phrase.span(phrase.lastindex or 0)
 
 
 def read_message(lower: str) -> "tuple[str, ...]":

@@ -6,8 +6,8 @@ from functools import cache
 from insula.redaction.shapes import FORMS, PARTS, STATES
 
 _BEGINS = r"MARK(?:(?<![\w-]MARK)|(?<=\\[nrt]MARK)|(?<=%[0-9A-Fa-f]{2}MARK))"
-_REFERENCE = (  # a variable, a path, a sequence, the name of an algorithm: nothing is hidden in it
-    r"[<{(\[|:]|[a-z_]\w*\.[a-z_]\w*\(|aaaa[bce]3nza|ssh-(?:rsa|ed25519|dss)|\.[*+]|(?:file|env|fd|arn|op|vault):|\$[a-z_{(]|\$\d$|%[a-z({]|[@!][a-z_]+$|#\{|\*\*|\d?1234567\d*$|abcdef\w*$"
+_REFERENCE = (  # a variable, an element, a test, a path, a sequence, an algorithm's name: nothing is hidden in it
+    r"[<{(\[|:]|[a-z_]\w*\[\d{1,3}\]?$|test_[a-z]\w*$|[a-z_]\w*\.[a-z_]\w*\(|aaaa[bce]3nza|ssh-(?:rsa|ed25519|dss)|\.[*+]|(?:file|env|fd|arn|op|vault):|\$[a-z_{(]|\$\d$|%[a-z({]|[@!][a-z_]+$|#\{|\*\*|\d?1234567\d*$|abcdef\w*$"
     r"|(?:[a-z]:|~|\.{0,2})[/\\][\w.@~+-]+(?:[/\\.]|$)"
     r"|(?:sha|md|utf|base|[rhep]s|oauth|argon|aes|rsa|bcrypt|ipv|v|gpt)[-_]?\d+[a-z-]{0,9}$"
 )
