@@ -42,8 +42,8 @@ FAILING = 0.1
 """Share of model calls that fail."""
 RESTARTS = 2
 SAID = (
-    ("What is the capital of Australia?", "Sydney is the capital."),
-    ("No, the capital is Canberra.", "Sorry, it is Canberra."),
+    ("What is the capital of Australia, as zepp0 asks?", "Sydney is the capital."),
+    ("No, the capital of Australia is Canberra, as in zepp0.", "Sorry, it is Canberra."),
 )
 PRINCIPLE = {"text": "Say that the capital of Australia is Canberra.", "section": "interaction", "sessions": [1, 2]}
 TABLES = ("summaries", "lessons", "evidence", "relations", "revisions", "nights")
@@ -68,6 +68,8 @@ def model(ledger: Path, seed: int, failing: float) -> ScriptedModel:
             return {"explanation": [], "principles": [PRINCIPLE], "procedures": [], "advice": []}
         if looked := answer_second_look(request):
             return looked
+        if "statements" in (request.schema or {}).get("properties", {}):
+            return {"statements": [], "ended": [], "preferences": []}
         return {
             "summary": f"The user asked for the capital of Australia and spoke of trains to {line[0]}.",
             "topics": ["capital", "Australia"],
