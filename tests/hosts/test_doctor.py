@@ -53,7 +53,7 @@ def test_it_says_of_each_sense_in_a_line_whether_it_is_on_and_why(house: Path) -
     install("codex")
     told = senses()
     assert len(told) == 9
-    counted = "18 of 38 notes useful, 5 false; below the bar; on: "
+    counted = "25 of 51 notes useful, 5 false; below the bar; on: "
     assert told["nociception"].startswith(f"on: fails again and again ({counted}")
     assert told["spatial"] == "off: a changed file that many import (no note judged)"
     assert told["o2"].startswith("off: the context fills fast (") and told["o2"].endswith("; too few to decide)")

@@ -24,7 +24,6 @@ RECORDED = {
     "cline": "cline",
 }
 """The hook that each recording was made for."""
-SOCRATIC = "State the assumption you are working on. What would falsify it?"
 
 
 @pytest.mark.parametrize(
@@ -56,23 +55,23 @@ def test_gemini_drops_what_is_answered_to_a_failing_tool_so_it_is_held_for_the_n
     missing = next(p for p in payloads if p["hook_event_name"] == "AfterTool" and "error" in p["tool_response"])
     fine = next(p for p in payloads if p["hook_event_name"] == "AfterTool" and p["tool_name"] == "read_file")
     assert [call(tmp_path, "gemini", again(missing, number)) for number in range(4)] == [None] * 4
-    assert SOCRATIC in told(call(tmp_path, "gemini", again(fine, 9)))
+    assert "has failed in 3 turns" in told(call(tmp_path, "gemini", again(fine, 9)))
     assert call(tmp_path, "gemini", again(fine, 10)) is None
 
 
 def test_what_is_held_can_wait_for_the_user(tmp_path: Path) -> None:
     payloads = recorded("gemini")
     missing = next(p for p in payloads if p["hook_event_name"] == "AfterTool" and "error" in p["tool_response"])
-    for number in range(2):
+    for number in range(3):
         call(tmp_path, "gemini", again(missing, number))
     prompt = next(p for p in payloads if p["hook_event_name"] == "BeforeAgent")
-    assert "failed in 2 turns in a row" in told(call(tmp_path, "gemini", prompt))
+    assert "has failed in 3 turns" in told(call(tmp_path, "gemini", prompt))
 
 
 def test_a_hook_installed_twice_counts_and_speaks_once(tmp_path: Path) -> None:
     payload = failing(recorded("claude-code"))
     answers = [call(tmp_path, "claude-code", again(payload, number // 2)) for number in range(8)]
-    assert [bool(answer) for answer in answers] == [False, False, True, False, False, False, True, False]
+    assert [bool(answer) for answer in answers] == [False, False, False, False, True, False, False, False]
 
 
 def test_two_sessions_in_one_project_do_not_disturb_each_other(tmp_path: Path) -> None:
@@ -81,7 +80,7 @@ def test_two_sessions_in_one_project_do_not_disturb_each_other(tmp_path: Path) -
         answers = [
             call(tmp_path, "claude-code", again(payload | {"session_id": name}, number)) for name in ("one", "two")
         ]
-        assert bool(answers[0]) == bool(answers[1]) == (number == 1)
+        assert bool(answers[0]) == bool(answers[1]) == (number == 2)
 
 
 def test_chronos_counts_from_the_user_s_last_message_and_not_without_one_at_the_keyboard(tmp_path: Path) -> None:
@@ -122,7 +121,7 @@ def test_a_hook_that_is_killed_loses_nothing_that_was_written(tmp_path: Path) ->
     answer = spawn(tmp_path, "claude-code", again(payload, 99))
     actions = acted(tmp_path)
     assert len({action["id"] for action in actions}) == len(actions) >= 1
-    assert answer is not None or len(actions) not in {2, 4, 7, 10}
+    assert answer is not None or len(actions) not in {3, 5, 8, 11}
 
 
 def test_hooks_at_once_lose_no_action_and_are_one_turn_which_is_no_loop(tmp_path: Path) -> None:
@@ -151,8 +150,8 @@ def test_an_edit_that_claude_code_turns_down_is_told_by_its_batch_alone(tmp_path
         return base | {"hook_event_name": "PostToolBatch", "tool_calls": [turned_down, told_already]}
 
     answers = [call(tmp_path, "claude-code", batch(number)) for number in range(4)]
-    assert [bool(answer) for answer in answers] == [False, True, False, True]
-    assert SOCRATIC in told(answers[3])
+    assert [bool(answer) for answer in answers] == [False, False, True, False]
+    assert "has failed in 3 turns" in told(answers[2])
     assert [action["target"] for action in acted(tmp_path)] == ["/a.py"] * 4
 
 

@@ -66,7 +66,8 @@ def test_an_order_is_not_held_against_the_end_of_what_was_asked_later(tmp_path: 
         ("The i18n strings (no dependencies) come first.", False),
         ("`footer.tsx` and `panel.tsx` are only read inside the effect.", False),
         ("The stderr race is gone. No default `git@` injection. The rest lines up.", False),
-        ("- No default `git@` injection.", True),
+        ("- No default `git@` injection.", False),
+        ("Keep retry behavior exactly as it is.", False),
         ("Please start. No new dependencies. Thanks.", True),
     ],
 )
@@ -151,22 +152,40 @@ def test_what_is_taken_back_is_no_change_and_a_report_no_code(tmp_path: Path) ->
     assert "don't implement yet" in told
 
 
-@pytest.mark.parametrize("first", ["", "Mend the cart."])
-def test_what_a_long_message_rules_out_ends_with_its_task_unless_the_session_began_with_it(
-    tmp_path: Path, first: str
-) -> None:
+def test_what_a_long_message_rules_out_ends_with_the_next_message(tmp_path: Path) -> None:
     session = Session(tmp_path)
-    if first:
-        session.prompt(first)
     session.prompt(f"Review it. Do not push.\n{PLAN}")
     assert "Do not push." in compact(session)
-    session.prompt("Now mend the price.")
-    assert ("Do not push." in compact(session)) is (first == "")
+    session.prompt("Fix every issue in @review.md")
+    assert compact(session) == ""
 
 
-def test_how_one_text_is_to_be_ends_with_the_next_message(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("words", "rules"),
+    [
+        ("don't append the raw transcript any more", False),
+        ("Show the log. Don't rename the public functions.", True),
+        ("press N to start over, then the next level", False),
+        ("Skills not showing in /workspace/skills inside a running sandbox", False),
+        ("Just continue, do your work as normal", False),
+        ("If it fails, don't push.", False),
+        ("leave it alone.", False),
+        ("Findings only, ordered by severity.", False),
+        ("Não gosto muito de mocks, mas neste módulo não tem jeito.", False),
+        ("Fix it. Keep it py3.9 compatible.", False),
+        ("Fix it, and use uv for that, not pip.", True),
+        ("Running under Node 22, I have an error with standard:", False),
+        ("Match the client: /leave with no name leaves the party.", False),
+    ],
+)
+def test_what_no_call_can_be_held_against_is_a_limit_only_beside_a_task(words: str, rules: bool) -> None:
+    assert any(word.kind in STANDING for word in extract_instructions(words)) == rules
+
+
+def test_a_subagent_is_told_which_files_to_leave_alone_and_nothing_else(tmp_path: Path) -> None:
     session = Session(tmp_path)
-    session.prompt("We need a better briefing. Keep it short. Keep it py3.9 compatible.")
-    session.prompt("And the tests?")
-    told = compact(session)
-    assert "py3.9" in told and "short" not in told
+    session.prompt("Do NOT open a PR yet, and use pnpm, not npm. Don't touch vendor/.")
+    told = session.tell({"hook_event_name": "SubagentStart", "agent_id": "a1", "agent_type": "Explore"}, 5)
+    assert told.endswith('\n- "Don\'t touch vendor/."')
+    assert "pnpm" not in told and "PR" not in told
+    assert "pnpm" in compact(session)

@@ -60,12 +60,11 @@ def test_a_test_that_fails_alike_is_one_goal_whatever_varies(session: Session) -
     for number, command in enumerate(COMMANDS):
         session.act(fails(command, pytest_fails(number)))
         session.act(edits(new=f"b{number}"))
-    assert turns(session) == [5, 9]
+    assert turns(session) == [5], "and no more once it was changed more than twice"
     assert session.said[0].startswith(
         "[insula] `pytest tests/test_price.py` has failed in 3 turns with the same failures; "
         "the two changes since were all to price.py."
     )
-    assert "has failed in 5 turns" in session.said[1]
 
 
 def _go_fails(what: str) -> str:
@@ -131,16 +130,16 @@ def test_of_permissions_that_are_missing_for_different_calls_nothing_is_told(ses
 def test_the_ladder_is_climbed_rung_by_rung_and_then_ends(session: Session) -> None:
     session.follow([DEPLOY] * 24)
     assert session.texts == [
-        (2, "[insula] `deploy now` failed in 2 turns in a row with the same words. What the attempts have in common may say more than the next variation will."),  # noqa: E501
-        (4, "[insula] `deploy now` has failed in 4 turns with the same error. State the assumption you are working on. What would falsify it? Check that before the next try."),  # noqa: E501
-        (7, "[insula] `deploy now` has failed in 7 turns with the same error. The premise that these tries share is still untested. Step back, and settle it with one small check before you try again; then take a different way."),  # noqa: E501
-        (10, "[insula] `deploy now` has failed in 10 turns with the same error. The user may know what is missing: tell them what you tried, what is settled, and what is open."),  # noqa: E501
+        (3, "[insula] `deploy now` has failed in 3 turns with the same error. What the attempts have in common may say more than the next variation will."),  # noqa: E501
+        (5, "[insula] `deploy now` has failed in 5 turns with the same error. State the assumption you are working on. What would falsify it? Check that before the next try."),  # noqa: E501
+        (8, "[insula] `deploy now` has failed in 8 turns with the same error. The premise that these tries share is still untested. Step back, and settle it with one small check before you try again; then take a different way."),  # noqa: E501
+        (11, "[insula] `deploy now` has failed in 11 turns with the same error. The user may know what is missing: tell them what you tried, what is settled, and what is open."),  # noqa: E501
     ]  # fmt: skip
 
 
 def test_no_sentence_is_said_twice_in_a_session_and_none_may_be_ignored(session: Session) -> None:
     for name in "abcde":
-        session.follow([fails(f"deploy {name}", f"{name}: this went wrong in a way of its own")] * 12)
+        session.follow([fails(f"deploy {name}", f"{name}: this went wrong in a way of its own")] * 20)
         session.follow([runs(f"echo {name}{number}", f"a result of its own, {number}") for number in range(4)])
     sentences = [sentence for text in session.said for sentence in text.removeprefix(SIGN).split(". ")]
     assert len(sentences) > 20
@@ -149,22 +148,22 @@ def test_no_sentence_is_said_twice_in_a_session_and_none_may_be_ignored(session:
 
 
 def test_a_trouble_has_a_ladder_of_its_own(session: Session) -> None:
-    session.follow([*[DEPLOY] * 5, *looks(3), *[fails("publish now", "publish: it is not the same at all")] * 3])
-    assert turns(session) == [2, 4, 10]
-    assert "`publish now` failed in 2 turns" in session.said[2]
+    session.follow([*[DEPLOY] * 8, *looks(3), *[fails("publish now", "publish: it is not the same at all")] * 3])
+    assert turns(session) == [3, 5, 8, 14]
+    assert "`publish now` has failed in 3 turns" in session.said[3]
 
 
 def test_a_message_of_the_user_s_closes_nothing(session: Session) -> None:
     session.follow([DEPLOY] * 4)
     session.prompt("still broken, try again")
-    session.follow([DEPLOY] * 6)
-    assert turns(session) == [2, 4, 7, 10]
+    session.follow([DEPLOY] * 16)
+    assert turns(session) == [3, 5, 8, 11]
 
 
 @pytest.mark.parametrize("heeded", [True, False])
 def test_whether_a_text_was_heeded_and_what_became_of_its_trouble_is_known(home: Path, heeded: bool) -> None:
     session = Session(home)
-    session.follow([*[DEPLOY] * (2 if heeded else 3), *(reads(f"/home/dev/project/{n}.py", f"{n}") for n in range(6))])
+    session.follow([*[DEPLOY] * (3 if heeded else 4), *(reads(f"/home/dev/project/{n}.py", f"{n}") for n in range(6))])
     session.act(runs("deploy now", "deployed to all of them"))
     (trouble,) = run_insula("worth", "--days", "400", "--json").json["troubles"]
     assert (trouble["heeded"], trouble["turns"]) == (heeded, 7 if heeded else 8)
@@ -229,7 +228,7 @@ def test_the_transcript_s_message_tells_a_turn(tmp_path: Path) -> None:
 def test_a_transcript_that_tells_nothing_is_no_harm(tmp_path: Path, content: str) -> None:
     session, transcript = Session(tmp_path, batches=False, on=EVERY), tmp_path / "t.jsonl"
     transcript.write_text(content)
-    for number in range(4):
+    for number in range(7):
         session.tell(fails("deploy") | {"tool_use_id": f"t{number}", "transcript_path": str(transcript)}, 30)
     assert len(session.said) == 2
 
@@ -253,8 +252,8 @@ def test_codex_tells_turns_by_their_times(tmp_path: Path) -> None:
     session = Session(tmp_path, host="codex", batches=False, on=EVERY)
 
     def did(number: int) -> Payload:
-        missing = f"cat: f{number}: No such file or directory\n"
-        return went("Bash", {"command": f"cat f{number}"}, missing) | {"tool_use_id": f"c{number}", "turn_id": "one"}
+        missing = "cat: f: No such file or directory\n"
+        return went("Bash", {"command": "cat f"}, missing) | {"tool_use_id": f"c{number}", "turn_id": "one"}
 
     assert not any(session.tell(did(number), 0.02) for number in range(10))
     assert [bool(session.tell(did(20 + number), 5)) for number in range(2)] == [False, True]

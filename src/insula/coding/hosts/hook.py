@@ -211,8 +211,8 @@ class Hook:
         return bool(same) and same[0].get("pid") != start["pid"]
 
     def _tell_standing(self) -> str:
-        """What the user has ruled out in this session and not taken back: to a subagent, which has heard nothing of it,
-        and after a compaction."""
+        """What the user has ruled out in this session and not taken back: after a compaction all of it; to a subagent
+        which files it must leave alone, since what else was ruled out is for the agent that sent it."""
         from insula.coding.step.instructions.instruction import (
             AGAIN,
             TO_OTHERS,
@@ -225,7 +225,11 @@ class Hook:
         if not has_ledger(self._session) or TOLD_AGAIN not in self._list_senses():
             return ""
         kind = self._event.kind
-        text = list_standing(read_ledger(self._session), TO_OTHERS if kind == "subagent" else AGAIN)
+        words = read_ledger(self._session)
+        if kind == "subagent":
+            text = list_standing([word for word in words if word.guards_files], TO_OTHERS)
+        else:
+            text = list_standing(words, AGAIN)
         if not text:
             return ""
         from insula.coding.step.proprioception import Sensed
@@ -328,13 +332,8 @@ class Hook:
             return actions
         instructions = read_ledger(self._session)
         tool, given, _ = read_raw_call(payload)
-        breaks = find_breach(instructions, tool, given, self._event.cwd, self._list_paths) if instructions else ()
+        breaks = find_breach(instructions, tool, given, self._event.cwd) if instructions else ()
         return (actions[0].replace(breaks=breaks),) if breaks else actions
-
-    def _list_paths(self) -> list[str]:
-        """The files that the session has met lately."""
-        records = trace.read_tail(self._session)
-        return [str(record.get("target", "")) for record in records if record.get("kind") in {"read", "edit"}]
 
     def _list_senses(self) -> frozenset[str]:
         """The senses that are on."""

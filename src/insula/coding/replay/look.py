@@ -22,7 +22,6 @@ from insula.coding.replay.readers import (
 )
 from insula.coding.replay.session import Stream
 from insula.coding.step import trace
-from insula.coding.step.action import EDIT, READ
 from insula.coding.step.corrections import find_rulings
 from insula.coding.step.instructions.acts import Act, ActHistory, load_act
 from insula.coding.step.instructions.breach import find_breach
@@ -45,8 +44,6 @@ WORDS = 100
 """Of what the user ruled out or asked for in a session that is kept."""
 ACTS = 5_000
 """The latest of what was done that an end is compared with."""
-MET = 200
-"""Actions back of which the files are known that the session has met."""
 BEYOND = "action beyond the timeline"
 _LONGEST_PLACE = 4_096
 REASONS = 200
@@ -163,8 +160,7 @@ class Look:
         instructions = self._get_agent("").instructions if against_words.NAME in self._on else ()
         if not instructions or done.given is None:
             return ()
-        seen = [point.target for point in self.replayed.points[-MET:] if point.kind in {READ, EDIT}]
-        return find_breach(instructions, done.action.tool, done.given, self.place, lambda: seen)
+        return find_breach(instructions, done.action.tool, done.given, self.place)
 
     def _take_interrupt(self, interrupt: Interrupt) -> None:
         self.replayed.interrupts += 1

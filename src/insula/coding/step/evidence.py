@@ -395,7 +395,7 @@ def _is_broken(instructions: "tuple[Instruction, ...]", names: "set[str]", recor
         return False
     rule = [instruction for instruction in instructions if instruction.at < 0 and instruction.id in names]
     requests = [instruction for instruction in instructions if instruction.at >= 0]
-    breach = judge_call([*rule, *requests], read_call(tool, {argument: target}), "", lambda: ())
+    breach = judge_call([*rule, *requests], read_call(tool, {argument: target}), "")
     return breach is not None and breach.instruction.at < 0
 
 

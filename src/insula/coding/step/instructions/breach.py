@@ -19,11 +19,10 @@ from insula.coding.step.command import (
     parse_command,
 )
 from insula.coding.step.fingerprint import EDITS, EXECUTES, NEW, OLD, PATHS, get_patch
-from insula.coding.step.instructions import heads
 from insula.coding.step.instructions.clauses import load_table
 from insula.coding.step.instructions.commands import Ran, list_commands
 from insula.coding.step.instructions.instruction import ASKED, BAN, HOW, LIFT, MOMENT, ONLY, Instruction, screen_words
-from insula.coding.step.instructions.mentions import is_literal
+from insula.coding.step.instructions.mentions import MOST_WORDS, is_literal, list_command_names, list_telling
 from insula.coding.step.project import is_code, read_branch
 from insula.coding.step.stop_words import DENIALS
 from insula.foreign import real_path
@@ -31,7 +30,7 @@ from insula.value import Value, is_list, is_object
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Sequence
     from typing import Any
 
     Record = dict[str, Any]
@@ -132,15 +131,8 @@ def _read_patch(patch: str) -> CallEffects:
     )
 
 
-def judge_call(
-    instructions: "Sequence[Instruction]", call: CallEffects, cwd: str, seen: "Callable[[], Iterable[str]]"
-) -> Breach | None:
-    """The first of the instructions that a call breaks for certain, the newest first.
-
-    Args:
-        call: what is done, or about to be.
-        seen: paths that the session has met, asked for where an instruction names a part of the project by name alone.
-    """
+def judge_call(instructions: "Sequence[Instruction]", call: CallEffects, cwd: str) -> Breach | None:
+    """The first of the instructions that a call, done or about to be, breaks for certain, the newest first."""
     if not (call.paths or call.deleted or call.runs):
         return None
     requests = [instruction for instruction in instructions if instruction.kind in {ASKED, LIFT}]
@@ -150,20 +142,14 @@ def judge_call(
             and (breach := _find_broken(instruction, call, cwd, requests)) is not None
         ):
             return breach
-    limits = [
-        instruction
-        for instruction in instructions
-        if instruction.kind == ONLY and (instruction.paths or len(_list_telling(instruction)) <= MOST_WORDS)
-    ]
-    return _find_outside(limits, call, cwd, requests, seen) if limits else None
+    limits = [instruction for instruction in instructions if instruction.kind == ONLY]
+    return _find_outside(limits, call, cwd, requests) if limits else None
 
 
-def find_breach(
-    instructions: "Sequence[Instruction]", tool: str, given: object, cwd: str, seen: "Callable[[], Iterable[str]]"
-) -> tuple[str, ...]:
+def find_breach(instructions: "Sequence[Instruction]", tool: str, given: object, cwd: str) -> tuple[str, ...]:
     """What a call breaks, as an action keeps it: id of the instruction, its words, how, and what; empty for nothing."""
     call = read_call(tool, given)
-    breach = judge_call(instructions, call, cwd, seen)
+    breach = judge_call(instructions, call, cwd)
     if breach is None:
         return ()
     said, target = screen_words(breach.instruction.said), _name_breach(breach, call)
@@ -210,23 +196,15 @@ _DELETING = frozenset("rm delete destroy drop prune remove del rmdir purge trunc
 
 
 def _find_deletion(instruction: Instruction, call: CallEffects) -> str:
-    """The command that deletes what an instruction rules out to be deleted: what it names, or anything at all."""
+    """The command that deletes what an instruction rules out to be deleted: tests, or anything at all."""
     for run in call.runs:
         if not _DELETING & set(run.words) or (run.program in {"git"} and run.sub in {"add", "commit", "remote"}):
             continue
         if any(path.startswith(_SCRATCH) for path in run.deletes):
             continue
-        low = {part for each in run.words for part in split_words(each)}
-        tests = re.search(load_table()["tests"], instruction.clause.lower()) and any(map(is_test, run.deletes))
-        if (
-            tests
-            or _list_telling(instruction) & low
-            or (
-                re.search(load_table()["anything"], instruction.clause.lower())
-                and run.deletes
-                and not instruction.paths
-            )
-        ):
+        low = instruction.clause.lower()
+        tests = re.search(load_table()["tests"], low) and any(map(is_test, run.deletes))
+        if tests or (re.search(load_table()["anything"], low) and run.deletes and not instruction.paths):
             return run.display_text
     return ""
 
@@ -263,31 +241,8 @@ def _is_not_there(instruction: Instruction, cwd: str) -> bool:
 
 
 def _names_file(instruction: Instruction, path: str, cwd: str) -> bool:
-    """Whether an instruction names a file: by a path, or a part of the project that the path has for a name."""
-    if instruction.paths:
-        return any(covers_path(make_relative(own, cwd), path) for own in instruction.paths)
-    telling = _list_telling(instruction)
-    return (
-        instruction.kind == BAN
-        and not instruction.acts
-        and not instruction.code
-        and 0 < len(telling) <= MOST_WORDS
-        and bool(telling & split_words(path))
-        and all(map(heads.is_form_word, telling - split_words(path)))
-    )
-
-
-def _list_telling(instruction: Instruction) -> "set[str]":
-    """The words that may name a part of the project."""
-    table = load_table()
-    said_of = (
-        each for each in instruction.words if not any(re.fullmatch(table[name], each) for name in ("touches", "only"))
-    )
-    return set(said_of) - set(table["generic"])
-
-
-MOST_WORDS = 2
-"""Words by which a part of the project is named; a clause with more says more than that."""
+    """Whether an instruction names a file by a path."""
+    return any(covers_path(make_relative(own, cwd), path) for own in instruction.paths)
 
 
 def covers_path(own: str, path: str) -> bool:
@@ -344,33 +299,19 @@ def _is_wanted(instruction: Instruction, path: str, requests: "list[Instruction]
 
 
 def _find_outside(
-    limits: "list[Instruction]",
-    call: CallEffects,
-    cwd: str,
-    requests: "list[Instruction]",
-    seen: "Callable[[], Iterable[str]]",
+    limits: "list[Instruction]", call: CallEffects, cwd: str, requests: "list[Instruction]"
 ) -> Breach | None:
     """The write that lies outside what alone may be changed."""
+    inside = [make_relative(given, cwd) for given in (*call.paths, *call.deleted)]
     outside = [
-        path for path in (make_relative(given, cwd) for given in (*call.paths, *call.deleted)) if _is_inside(path)
+        path
+        for path in inside
+        if _is_inside(path) and not any(covers_path(own, path) for limit in limits for own in limit.paths)
     ]
-    outside = [path for path in outside if not any(_allows_path(instruction, path) for instruction in limits)]
     since = [request for request in requests if request.at >= limits[-1].at]
     if not outside or any(_asks_for(request, path, limits[-1]) for request in since for path in outside):
         return None
-    if not any(
-        instruction.paths for instruction in limits
-    ):  # a part by its name alone: it must be the name of something here
-        names = {name for instruction in limits for name in _list_telling(instruction)}
-        if not any(names & split_words(make_relative(path, cwd)) for path in seen()):
-            return None
     return Breach(instruction=limits[-1], target=outside[0])
-
-
-def _allows_path(instruction: Instruction, path: str) -> bool:
-    return any(covers_path(own, path) for own in instruction.paths) or bool(
-        _list_telling(instruction) & split_words(path)
-    )
 
 
 def _asks_for(request: Instruction, path: str, limit: Instruction) -> bool:
@@ -453,10 +394,6 @@ def _is_at_place(instruction: Instruction, act: str, call: CallEffects, cwd: str
     return read_branch(cwd) in instruction.places
 
 
-_LEAST = 3
-"""Letters of a word that a command may be known by."""
-
-
 def can_be_judged(instruction: Instruction) -> bool:
     """Whether a call can show that it is broken: it names paths, programs, acts, or a command by its words."""
     if instruction.kind not in {BAN, HOW, ONLY} or _is_conditional(instruction):
@@ -467,37 +404,19 @@ def can_be_judged(instruction: Instruction) -> bool:
         instruction.programs
         or files
         or rivals
-        or (instruction.kind == BAN and (instruction.acts or _list_command_names(instruction)))
+        or (instruction.kind == BAN and (instruction.acts or list_command_names(instruction)))
     )
-
-
-def _list_command_names(instruction: Instruction) -> "set[str]":
-    """The words by which a ban names a command: "don't run the e2e tests"; none where it names it otherwise."""
-    low = instruction.clause.lower()
-    if instruction.paths or instruction.programs or instruction.code or instruction.edits or instruction.acts:
-        return set()
-    if not re.search(load_table()["uses"], low) and not re.search(load_table()["runs"], low):
-        return set()
-    telling = {name for name in _list_telling(instruction) if name.isascii() and len(name) >= _LEAST} - _PLAIN_WORDS
-    return telling if len(telling) <= MOST_WORDS and telling >= _list_telling(instruction) - _PLAIN_WORDS else set()
 
 
 def _find_named(instruction: Instruction, call: CallEffects) -> str:
     """The command that has all the telling words of a ban in it: "don't run the e2e tests" and `npm run e2e`."""
-    telling = _list_command_names(instruction)
+    telling = list_command_names(instruction)
     if not telling:
         return ""
     return next(
         (run.display_text for run in call.runs if not run.is_read_only and telling <= split_words(" ".join(run.words))),
         "",
     )
-
-
-_PLAIN_WORDS = frozenset(
-    "run running use using start execute launch trigger call test tests suite script command commands please server "
-    "dev laufen starten ausführen lance lancer exécute ejecutes ejecutar corras rode rodar execute eseguire lanciare "
-    "anything".split()
-)
 
 
 def _is_conditional(instruction: Instruction) -> bool:
@@ -574,8 +493,6 @@ def _find_written(instruction: Instruction, call: CallEffects) -> str:
         text := _find_brought_in("[\U0001f300-\U0001faff\u2600-\u27bf]", call)
     ):
         return text
-    if code_file and (text := _find_words(_list_telling(instruction), call)):
-        return text
     for code in instruction.code:
         if text := _find_brought_in(_make_code_pattern(code), call):
             return text
@@ -588,30 +505,10 @@ def _find_written(instruction: Instruction, call: CallEffects) -> str:
 _COMMENT = (
     r"(?m)^[ \t]*(?://(?!/?\s*(?:eslint|@ts|nolint|go:))|#(?![!\[]|include|define|if|endif|pragma)|/\*|<!--)[^\n]*"
 )
-_KEYWORDS = frozenset(
-    "class goto eval var enum global lambda static switch unwrap panic print sleep console async any null".split()
-)
 
 
 def _is_short(instruction: Instruction) -> bool:
-    return len(_list_telling(instruction)) <= MOST_WORDS + 1
-
-
-def _find_words(telling: "set[str]", call: CallEffects) -> str:
-    """The first new line of code that has all the telling words of a ban in it: "no default exports"."""
-    names = {name for name in telling if name.isascii() and len(name) > 3}
-    if not names or names != telling or len(names) > MOST_WORDS or (len(names) == 1 and not names & _KEYWORDS):
-        return ""
-    old = set(map(str.strip, call.old.split("\n")))
-    stems = {name.removesuffix("s") for name in names}
-    for line in call.new.split("\n"):
-        if (
-            line.strip()
-            and line.strip() not in old
-            and stems <= {part.removesuffix("s") for part in re.findall(r"[a-z]+", line.lower())}
-        ):
-            return " ".join(line.split())[:60]
-    return ""
+    return len(list_telling(instruction)) <= MOST_WORDS + 1
 
 
 def _find_dependency(call: CallEffects) -> str:

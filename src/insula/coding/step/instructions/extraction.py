@@ -8,7 +8,7 @@ import re
 
 from insula.coding.step import programs
 from insula.coding.step.instructions import heads
-from insula.coding.step.instructions.clauses import BULLET, Clause, load_table, lower_text, split_clauses
+from insula.coding.step.instructions.clauses import Clause, load_table, lower_text, split_clauses
 from insula.coding.step.instructions.instruction import (
     ASKED,
     BAN,
@@ -18,14 +18,13 @@ from insula.coding.step.instructions.instruction import (
     MOMENT,
     NEXT,
     ONLY,
-    PART,
     SESSION,
     SPARED,
     STANDING,
     TASK,
     Instruction,
 )
-from insula.coding.step.instructions.mentions import Named, find_named
+from insula.coding.step.instructions.mentions import Named, find_named, list_command_names
 from insula.coding.step.stop_words import DENIALS, LIGHT
 
 TYPE_CHECKING = False
@@ -39,7 +38,7 @@ NOT_RUN = 0.4
 POSSIBLE = 0.1
 """How probable it must be that a clause which denies an act by its form rules anything out."""
 UNNAMED = 0.8
-"""The same of a ban that names nothing which a call could show: it may as well say what a program must not do."""
+"""The same of a ban that no call can be held against: it may as well be an opinion."""
 PLAIN = 0.9
 """The same of an "only" that says so by none of the words for it: "all your edits should be in src/"."""
 SURE = {BAN: 0.55, ONLY: 0.55, "except": 0.3, HOW: 0.9, LIFT: 0.5, ASKED: 0.45, MOMENT: 0.5}
@@ -55,8 +54,6 @@ SAID = 160
 """Characters of an instruction that are kept."""
 TYPED = 400
 """Characters of a message that was surely typed: a longer one may hold logs, reports and plans of others."""
-_LEAST = 3
-"""Words of a way that names no program: a head knows nothing of "great!!"."""
 
 
 def extract_instructions(message: str) -> "tuple[Instruction, ...]":
@@ -69,7 +66,7 @@ def extract_instructions(message: str) -> "tuple[Instruction, ...]":
     for clause in split_clauses(message):
         if clause.sentence != sentence:
             sentence, above, here = clause.sentence, here, ()
-        instruction = _hear_clause(clause, before)
+        instruction = None if _is_remark(clause) else _read_clause(clause, before)
         if instructions and before is not None and _shares_object(before, instruction, clause):
             instructions[-1] = before = instructions[-1].replace(acts=())
             continue
@@ -89,7 +86,9 @@ def extract_instructions(message: str) -> "tuple[Instruction, ...]":
         ):
             instruction = instruction.replace(sure=False)
         elif instruction is not None and _points_back(instruction, clause):
-            instruction = instruction.replace(kind=BAN, paths=here or above)
+            paths = here or above
+            known = paths or re.search(load_table()["pronouns"], clause.text.lower()) is None
+            instruction = instruction.replace(kind=BAN, paths=paths) if known else None
         if instructions and _is_meant(instructions[-1], clause, instruction):
             instructions[-1] = instructions[-1].replace(paths=find_named(clause.text).paths)
             continue
@@ -99,69 +98,78 @@ def extract_instructions(message: str) -> "tuple[Instruction, ...]":
         here = _list_spoken_of(clause, instruction, here)
     if instructions and re.search(load_table()["closes"], message[:SAID].lower()):
         instructions[0] = instructions[0].replace(closes=True)
-    return tuple(_list_orders(instructions, message))
+    return tuple(_list_certain(instructions, message))
 
 
-def _hear_clause(clause: Clause, before: Instruction | None) -> Instruction | None:
-    """What a clause means; nothing where it is a remark, or tells what there is: "it has a shell and no monitor"."""
-    instruction = None if _is_remark(clause) else _read_clause(clause, before)
-    tells = instruction is not None and clause.joined and before is None and _denies_thing(instruction)
-    return None if tells else instruction
-
-
-def _suppose(instruction: Instruction, clause: Clause) -> Instruction:
-    """What an instruction is behind an "if": "if you change it, raise the version", "if it fails, don't push"."""
+def _suppose(instruction: Instruction, clause: Clause) -> Instruction | None:
+    """What an instruction is behind an "if": of "if it fails, don't push" nothing stands."""
     if instruction.kind == ASKED:
         return instruction.replace(sure=False)
-    if instruction.kind == BAN and not re.search(load_table()["asking"], clause.sentence.lower()):
-        return instruction.replace(acts=(), programs=())
-    return instruction
+    rules = instruction.kind in STANDING and not re.search(load_table()["asking"], clause.sentence.lower())
+    return None if rules else instruction
 
 
-def _list_orders(instructions: "Sequence[Instruction]", message: str) -> "Iterator[Instruction]":
-    """The instructions, each with whether it orders something. A ban or a way must be an order, or name what a call can
-    touch; of a message that was hardly typed it must be an order, and "no such thing" must stand on a line of its own:
-    amid others it tells what there is not."""
+def _list_certain(instructions: "Sequence[Instruction]", message: str) -> "Iterator[Instruction]":
+    """The instructions, each with whether it orders something; of those that stand only what is certain.
+
+    A long message is mostly a description of a task: what it rules out holds until the next message, and so does that
+    nothing at all is to be changed.
+    """
     typed = len(message) <= TYPED
     for instruction in instructions:
         orders = _begins_as_order(instruction)
-        if not typed and _denies_thing(instruction) and not _stands_alone(instruction, message):
+        if instruction.kind in STANDING and not _is_certain(instruction, message, orders):
             continue
-        if not orders and _is_told_of(instruction):
-            continue
-        if typed and orders and instruction.kind in {ASKED, HOW} and instruction.sure:
+        if instruction.kind in STANDING and (not typed or _is_every_file(instruction)):
+            yield instruction.replace(holds=HERE)
+        elif typed and orders and instruction.kind in {ASKED, HOW} and instruction.sure:
             yield instruction.replace(orders=True)
-        elif instruction.kind not in STANDING:
+        else:
             yield instruction
-        elif orders or (typed and _names_target(instruction)):
-            yield instruction if typed or instruction.holds != SESSION else instruction.replace(holds=PART)
 
 
-def _names_target(instruction: Instruction) -> bool:
-    """Whether it names a path, a program, an act or a piece of code."""
-    named = instruction.paths or instruction.programs or instruction.acts or instruction.code or instruction.likes
-    return bool(named)
+def _is_certain(instruction: Instruction, message: str, orders: bool) -> bool:
+    """Whether it stands for certain: a call can be held against it, or it is an order that denies by its first word.
+
+    In a long message a ban must be both. What no call can be held against is a limit only where it stands beside a task
+    or names a path: alone it is the task itself. A way must be an order, and name a program.
+    """
+    typed = len(message) <= TYPED
+    if instruction.kind == HOW:
+        return typed and orders and bool(instruction.programs or instruction.likes)
+    if _rules_out_calls(instruction):
+        return typed or (orders and (instruction.kind == ONLY or _denies_first(instruction)))
+    beside = len(message.split()) > len(instruction.clause.split()) + BESIDE
+    limits = instruction.kind == BAN and orders and _denies_first(instruction)
+    return typed and limits and bool(instruction.paths or beside)
 
 
-def _denies_thing(instruction: Instruction) -> bool:
-    """Whether a ban denies a thing, and nothing that an agent does: "no default branch"."""
-    first = strip_joins(lower_text(instruction.clause)).split(maxsplit=1)[:1]
-    names = instruction.acts or instruction.programs
-    return instruction.kind == BAN and not names and bool(first) and first[0] in _ADJACENT
+BESIDE = 2
+"""Words of the least task that a limit stands beside."""
 
 
-def _stands_alone(instruction: Instruction, message: str) -> bool:
-    """Whether a line of a message, or a point of a list, is what was said, and no more."""
-    lines = (re.sub(BULLET, "", line) for line in message.splitlines())
-    return any(" ".join(line.split()) == instruction.said for line in lines)
+def _denies_first(instruction: Instruction) -> bool:
+    """Whether a clause denies by its first word; in scripts without spaces, where it denies at all."""
+    low = strip_joins(lower_text(instruction.clause)).replace("’", "'")
+    if re.search(heads.WIDE, low):
+        return re.search(load_table()["denies"], low) is not None
+    words = re.findall(r"[^\W\d_][\w']*", low)
+    return bool(words) and (words[0] in DENIALS or words[:2] == ["do", "not"])
 
 
-def _is_told_of(instruction: Instruction) -> bool:
-    """Whether it tells what a file has or is, and rules nothing out: "lib.rs is one file with zero tests"."""
-    starts = (re.escape(path) for path in instruction.paths)
-    return instruction.kind == BAN and any(
-        re.match(rf"[`\"']?(?:{start})[`\"']?,? (?:is an?|has|have|contains)\b", instruction.clause) for start in starts
-    )
+def _rules_out_calls(instruction: Instruction) -> bool:
+    """Whether a call can be held against it: it rules out an act, a program, a command, or that files are changed."""
+    changes = (instruction.edits or instruction.deletes) and instruction.paths
+    named = instruction.acts or instruction.programs or instruction.likes or changes
+    command = instruction.kind == BAN and _denies_first(instruction) and list_command_names(instruction)
+    return bool(named or command) or _is_every_file(instruction)
+
+
+def _is_every_file(instruction: Instruction) -> bool:
+    """Whether nothing at all is to be changed: "do not edit files"."""
+    changes = (instruction.edits or instruction.deletes) and not (instruction.paths or instruction.acts)
+    every = changes and not set(instruction.words) - set(load_table()["generic"])
+    return instruction.kind == BAN and every and _denies_first(instruction)
 
 
 def strip_joins(low: str) -> str:
@@ -297,7 +305,6 @@ def _read_clause(clause: Clause, before: Instruction | None) -> Instruction | No
     if kind in STANDING and is_aside:
         return None
     named = find_named(text)
-    lasts = kind in STANDING and _is_lasting(low)
     formed = _read_form(clause, before, named, kind, chance, is_aside)
     if formed is not None:
         return formed
@@ -305,19 +312,16 @@ def _read_clause(clause: Clause, before: Instruction | None) -> Instruction | No
         kind, chance = before.kind, 1.0 if before.sure else chance
     elif _is_listed(clause, before, low):
         kind, chance = ASKED, 1.0
-    elif kind not in SURE or chance < (SURE[BAN] if lasts and kind == HOW else SURE[kind]):
+    elif kind not in SURE or chance < SURE[kind]:
         return _read_doubtful(clause, low, named)
     elif kind == MOMENT and _may_ask(low, named):
         kind, chance = ASKED, 0.0
     instruction = _make_instruction(kind, clause, low, named)
-    if kind == HOW and len(low.split()) < _LEAST and not (named.wanted or named.unwanted or re.search(heads.WIDE, low)):
-        return None
-    if kind == ONLY and _tells_of_program(instruction):  # "only admins can change it"
-        return None
-    if kind == BAN and (
-        _tells_of_program(instruction) or (chance < UNNAMED and not lasts and not _names_something(instruction))
-    ):
-        return None
+    if kind == BAN and not (instruction.paths or _rules_out_calls(instruction)):
+        first = strip_joins(low).split(maxsplit=1)[:1]
+        tells = clause.joined and before is None and bool(_ADJACENT.intersection(first))
+        if tells or chance < UNNAMED:  # "it has a shell and no monitor"
+            return None
     return instruction.replace(sure=chance >= DEMANDED and not clause.asks) if kind == ASKED else instruction
 
 
@@ -361,53 +365,6 @@ def _read_doubtful(clause: Clause, low: str, named: Named) -> Instruction | None
     if needless or (re.search(load_table()["spares"], low) and len(low) < SAID):
         return _make_instruction(SPARED, clause, low, named)
     return _make_instruction(ASKED, clause, low, named).replace(sure=False) if _may_ask(low, named) else None
-
-
-def _names_something(instruction: Instruction) -> bool:
-    """Whether a ban says of an agent's own acts what is ruled out, and not of the program that it writes."""
-    low = instruction.clause.lower()
-    does = any(re.search(load_table()[name], low) for name in ("uses", "runs"))
-    return bool(
-        instruction.paths
-        or instruction.programs
-        or instruction.acts
-        or instruction.code
-        or instruction.edits
-        or instruction.deletes
-        or does
-    )
-
-
-def _is_lasting(low: str) -> bool:
-    """Whether a clause says that it holds from now on; "never" says so of anything."""
-    matches = (match[0] for match in re.finditer(load_table()["always"], low))
-    return any(not re.search(load_table()["denies"], text) for text in matches)
-
-
-def _tells_of_program(instruction: Instruction) -> bool:
-    """Whether a ban says what a program must not do: "guests must not see prices", and not "prod must not be changed".
-
-    A modal verb with a noun before it; what is named as a path, a program or an act is meant for the agent.
-    """
-    if instruction.paths or instruction.programs or instruction.acts or instruction.code:
-        return False
-    low = lower_text(instruction.clause)
-    modal = re.search(_MODAL, low)
-    if modal is None:
-        return False
-    if modal["wide"]:
-        return not (instruction.edits or instruction.deletes)
-    if all(map(_is_small, re.findall(_LATIN, low[: modal.start()]))):  # "you must not …"
-        return False
-    return not ((instruction.edits or instruction.deletes) and re.search(_PASSIVE, low[modal.end() :]))
-
-
-_MODAL = (
-    r"\b(?:(?:must|may|can|should|shall|could|would|will)(?:n['’]?t| not| never)|cannot|darf|dürfen|sollen?|muss|"
-    r"müssen|kann|können|pueden?|deben?|peut|peuvent|doit|doivent|pode|podem|deve|devem|può|possono|devono)\b"
-    r"|(?P<wide>(?<=[\u3400-\u9fff])(?:不能|不可以|不应|不得)|(?:でき|られ)ない|てはいけない|てはならない)"
-)
-_PASSIVE = r"\b(?:be|been|werden|ser|être|essere|sein)\b|被"
 
 
 def _find_meaning(text: str, low: str) -> "tuple[str, float]":
@@ -501,8 +458,6 @@ def _continues_instruction(before: str, kind: str, chance: float, low: str, name
 
 def _make_instruction(kind: str, clause: Clause, low: str, named: Named) -> Instruction:
     holds = TASK if re.search(load_table()["task"], clause.sentence.lower()) else SESSION
-    if kind == HOW and _is_of_one_text(low, named):
-        holds = HERE
     acts = tuple(act for act in named.acts if kind not in STANDING or _is_ruled_out(act, low))
     touches = bool(re.search(load_table()["touches"], low))
     if kind == BAN and named.paths and not named.acts and not named.wanted:
@@ -523,13 +478,6 @@ def _make_instruction(kind: str, clause: Clause, low: str, named: Named) -> Inst
         deletes=bool(re.search(load_table()["deletes"], low)) and not _is_dependent(low),
         likes=named.wanted[0] if kind == HOW and named.wanted else "",
     )
-
-
-def _is_of_one_text(low: str, named: Named) -> bool:
-    """Whether a way is that of one thing at hand: "keep it short", and not "keep it py3.9 compatible"."""
-    names = named.paths or named.code or named.wanted or named.unwanted
-    plain = all(word.isalpha() for word in named.words)
-    return not names and plain and len(named.words) <= 1 and re.search(load_table()["pronouns"], low) is not None
 
 
 _PLACED = frozenset(("push", "force-push", "commit", "amend", "merge", "rebase", "reset"))
@@ -600,12 +548,9 @@ def names_nothing(text: str) -> bool:
 
 
 def _is_small(word: str) -> bool:
-    known = word in LIGHT or word in DENIALS or re.match(load_table()["tail"], word) is not None
-    return known or (len(word) <= _SMALL and heads.is_form_word(word))
+    return word in LIGHT or word in DENIALS or re.match(load_table()["tail"], word) is not None
 
 
-_SMALL = 3
-"""Letters of a word that may be none by chance: the words of form are kept as bits, and two may share one."""
 _OF_FILES = r"\s+(?:folders?|director(?:y|ies)|files?|modules?)\b"
 """Behind the name of an act: "the migrations folder" names files and no act."""
 _CODE = r"[/\\`_]|\w\.\w"

@@ -24,9 +24,8 @@ SPARED = "spared"
 """Said of what was asked for: it may be left out."""
 STANDING = (BAN, ONLY, HOW)
 """What is told again."""
-SESSION, TASK, HERE, RULE, PART = "session", "task", "here", "rule", "part"
-"""How long an instruction holds: till the end, till another task begins, for this message, as a rule of theirs, or as
-part of a long message: till the end where the session began with that, else for the task."""
+SESSION, TASK, HERE, RULE = "session", "task", "here", "rule"
+"""How long an instruction holds: till the end, till another task begins, till the next message, as a rule of theirs."""
 
 
 class Instruction(Value):
@@ -65,6 +64,11 @@ class Instruction(Value):
     def clause(self) -> str:
         """The clause that means it."""
         return self.text or self.said
+
+    @property
+    def guards_files(self) -> bool:
+        """Whether it names files that are not to be changed."""
+        return bool(self.paths) and (self.edits or self.deletes)
 
     @property
     def id(self) -> str:

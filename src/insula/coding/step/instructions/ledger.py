@@ -16,9 +16,7 @@ from insula.coding.step.instructions.instruction import (
     MOMENT,
     NEXT,
     ONLY,
-    PART,
     RULE,
-    SESSION,
     SPARED,
     STANDING,
     TASK,
@@ -41,7 +39,6 @@ def merge_instructions(
 ) -> "tuple[Instruction, ...]":
     """The ledger after a message: what it adds, and without what it takes back or ends."""
     stands = [instruction for instruction in instructions if instruction.holds != HERE]
-    heard = [_settle_part(instructions, each) for each in heard]
     closes = bool(heard) and heard[0].closes and any(instruction.kind == ASKED for instruction in heard)
     if closes or any(
         instruction.kind == ASKED and instruction.sure for instruction in heard
@@ -69,15 +66,6 @@ def merge_instructions(
     requests = [old for old in stands if old.kind in {ASKED, LIFT}][-ASKED_KEPT:]
     others = [old for old in stands if old.kind in {*STANDING, MOMENT}][-MOST:]
     return tuple(old for old in stands if old in requests or old in others)
-
-
-def _settle_part(instructions: "Sequence[Instruction]", heard: Instruction) -> Instruction:
-    """What was said in a long message, with how long it holds: till the end where the session began with it."""
-    if heard.holds != PART:
-        return heard
-    goes_on = any(old.holds != RULE for old in instructions)
-    known = any(old.said == heard.said and old.holds == SESSION for old in instructions)
-    return heard.replace(holds=TASK if goes_on and not known else SESSION)
 
 
 def _lift_instructions(stands: "list[Instruction]", lift: Instruction) -> "list[Instruction]":

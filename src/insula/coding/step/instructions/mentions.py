@@ -5,6 +5,7 @@ import re
 from insula.coding.step import programs
 from insula.coding.step.instructions.clauses import load_table, lower_text
 from insula.coding.step.instructions.heads import COMMON, KNOWN, PATH, PLAIN, SCRIPT, SCRIPT_CALL, is_form_word
+from insula.coding.step.instructions.instruction import Instruction
 from insula.coding.step.stop_words import DENIALS, GENERIC, LIGHT
 from insula.value import Value
 
@@ -17,7 +18,7 @@ _SUBCOMMANDS = frozenset(
 _ADVERBS = frozenset(("just", "task", "invoke"))
 """Programs whose names stand in any sentence before a verb: they are named in back quotes."""
 _NO_PATH = re.compile(
-    r"(?:and/or|he/she|him/her|w/o?|n/a|i/o|ci/cd|tcp/ip|e/o|und/oder|y/o|et/ou|[\d.]+/[\d.]+|\d[\d.]*|[a-z]\.[a-z]\.?)",
+    r"(?:and/or|he/she|him/her|w/o?|n/a|i/o|ci/cd|tcp/ip|e/o|und/oder|y/o|et/ou|/[\w-]+|[\d.]+/[\d.]+|\d[\d.]*|[a-z]\.[a-z]\.?)",
     re.IGNORECASE,
 )
 _FOLDER = (
@@ -145,3 +146,38 @@ def _list_words(low: str) -> "list[str]":
 def is_literal(text: str) -> bool:
     """Whether code has a form that no prose has, so that it can be looked for as it stands."""
     return _LITERAL.fullmatch(text) is not None
+
+
+_LEAST = 3
+"""Letters of a word that a command may be known by."""
+
+
+def list_telling(instruction: Instruction) -> "set[str]":
+    """The words that may name a command."""
+    table = load_table()
+    said_of = (
+        each for each in instruction.words if not any(re.fullmatch(table[name], each) for name in ("touches", "only"))
+    )
+    return set(said_of) - set(table["generic"])
+
+
+MOST_WORDS = 2
+"""Words by which a command is named; a clause with more says more than that."""
+
+
+def list_command_names(instruction: Instruction) -> "set[str]":
+    """The words by which a ban names a command: "don't run the e2e tests"; none where it names it otherwise."""
+    low = instruction.clause.lower()
+    if instruction.paths or instruction.programs or instruction.code or instruction.edits or instruction.acts:
+        return set()
+    if not re.search(load_table()["uses"], low) and not re.search(load_table()["runs"], low):
+        return set()
+    telling = {name for name in list_telling(instruction) if name.isascii() and len(name) >= _LEAST} - _PLAIN_WORDS
+    return telling if len(telling) <= MOST_WORDS and telling >= list_telling(instruction) - _PLAIN_WORDS else set()
+
+
+_PLAIN_WORDS = frozenset(
+    "run running use using start execute launch trigger call test tests suite script command commands please server "
+    "dev laufen starten ausführen lance lancer exécute ejecutes ejecutar corras rode rodar execute eseguire lanciare "
+    "anything".split()
+)

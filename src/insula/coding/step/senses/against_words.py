@@ -39,8 +39,7 @@ def _find_breach(state: State, action: Action) -> tuple[str, ...]:
     tool, given = (
         ("bash", {"command": action.target}) if action.kind == EXECUTE else ("edit", {"file_path": action.target})
     )
-    seen = [past.target for past in state.window if past.kind != EXECUTE]
-    return find_breach(state.words, tool, given, "", lambda: seen)
+    return find_breach(state.words, tool, given, "")
 
 
 _DOES = {

@@ -1,8 +1,9 @@
 """Nociception: the same thing fails again, in turn after turn, whatever lies between.
 
 Three forms. *Survives*: something was changed for it twice, and it fails as before. *Goal*: it has failed alike in
-several turns. *Row*: turns in which all fails alike, though what is called differs. The calls of one turn count once;
-waits, polls and probes count not at all.
+several turns. *Row*: turns in which all fails alike, though what is called differs. The calls of one turn count
+once; waits, polls and probes count not at all. Where more was changed than twice, the failure has mostly moved on under
+the same name, and nothing is said.
 """
 
 from insula.coding.step.action import Action
@@ -18,11 +19,9 @@ LABEL = "fails again and again"
 FIXES = 2
 """Changes that a failure must have survived (issue: from the second such fix on)."""
 TURNS = 3
-"""Turns in which a goal must have failed alike, ..."""
+"""Turns in which a goal must have failed alike, or in a row in which all fails with like errors, ..."""
 UNTOUCHED = 4
 """... or this many where it is a check that no two changes were of no avail for: to look again is no loop yet."""
-EQUAL, ALIKE = 2, 3
-"""Turns in a row in which all fails: with the same call and words, with errors of a kind."""
 
 
 def feel(state: State, action: Action) -> Reading | None:
@@ -34,7 +33,7 @@ def feel(state: State, action: Action) -> Reading | None:
 
 def _read_goal(state: State) -> Reading | None:
     goal = next((goal for goal in reversed(state.goals) if goal.last == state.turn.number), None)
-    if goal is None:
+    if goal is None or (goal.is_command and goal.edits > FIXES):
         return None
     form = "denied" if goal.denied else "survives" if goal.fixes >= FIXES else "goal"
     least = UNTOUCHED if goal.proves and goal.fixes < FIXES else TURNS
@@ -46,15 +45,15 @@ def _read_goal(state: State) -> Reading | None:
 def _read_row(state: State) -> Reading | None:
     row = _list_failing(group_by_turn(state.window))
     equal = _count_while(row, lambda group: group.signature == row[0].signature)
-    proves = bool(row) and all(action.proves for action in row[0].failing)
-    if equal >= (TURNS if proves else EQUAL):
+    if equal >= TURNS:
         same = next((goal for goal in reversed(state.goals) if goal.last == state.turn.number), None)
         reading = _make_row("equal", row[:equal])
         return reading.replace(key=same.id, goal=same) if same is not None else reading
+    proves = bool(row) and all(action.proves for action in row[0].failing)
     if proves or _asks_elsewhere(row):  # to look at a failing test in another way is no loop
         return None
     alike = _count_while(row, lambda group: _are_of_a_kind(group, row[0]))
-    return _make_row("alike", row[:alike]) if alike >= ALIKE else None
+    return _make_row("alike", row[:alike]) if alike >= TURNS else None
 
 
 def _asks_elsewhere(row: list[TurnActions]) -> bool:
