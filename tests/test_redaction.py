@@ -294,6 +294,12 @@ def test_json_stays_json(value: object) -> None:
         json.loads(redact(json.dumps(value, ensure_ascii=ascii_only)))
 
 
+def test_json_stays_json_where_a_secret_begins_in_an_escape() -> None:
+    said = json.dumps({"recovery codes\u00e4a1B2c3D4e5": ["Bearer ", "recovery codes\u00e4,a1B2c3D4e5"]})
+    assert "REDACTED" in redact(said)
+    json.loads(redact(said))
+
+
 @given(
     st.text(
         alphabet=st.characters(categories=["L", "P", "Z", "S"], exclude_characters="@#$%^&*+=?~!<>:…•"), max_size=300

@@ -274,7 +274,8 @@ def _replaced(text: str, spans: list[Span]) -> str:
     out: list[str] = []
     last = 0
     for start, end, _, kind in spans:
-        out += text[last:start], "[REDACTED:", kind, "]"
+        escape = text.rfind("\\u", max(last, start - 5), start)  # half an escape would make JSON unreadable
+        out += text[last : start if escape < 0 else escape], "[REDACTED:", kind, "]"
         last = end
     return "".join(out) + text[last:]
 

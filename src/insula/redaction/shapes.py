@@ -107,6 +107,8 @@ PLACES = (
      r"""(?:\b(?:[a-z_.-]*sess(?:ion)?[\w.-]{0,20}|sid|li_at|connect\.sid|(?:remember|auth)[\w-]{0,16}token))["']?(?:=|\t|\s?:\s?["']|",\s*"value":\s*)["']?(?P<s>[\w.%+/=-]{20,})""", "dense"),
     ("cookie", "curl", "v", r"""\bcurl\s(?:[^\n|;]{0,200}?\s)??(?:-b\s{0,2}|--cookie[ =])["']?(?P<s>[\w.-]+=[^\r\n"'\\]{8,})""", "coded"),
     # the fields of OAuth (RFC 6749), and what is called like them
+    # a variable of a shell, at the head of a command
+    ("token", "token=", "v", r"""(?m)(?:^|[;&|]\s{0,2}|\b(?:export|env)\s{1,2})(?:[a-z\d]{1,16}_){0,4}token=["']?(?P<s>[^\s"'\\;|&<>,()]{6,})""", "mixed"),
     ("token", "_token,_secret", "v", r"""_(?:token|secret)["']?\s{0,2}[:=]\s{0,2}["']?(?P<s>[\w.~+/=-]{24,})""", "dense"),
     # detect-secrets' keywords with a value in quotes, and an option of a command
     ("password", "pass,pwd,secret,api,key,contrase", "d",
