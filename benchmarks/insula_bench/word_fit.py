@@ -18,7 +18,7 @@ from insula.coding.step.instructions import heads
 from insula.coding.step.instructions.clauses import split_prose
 from insula_bench.word_compose import FOLDER, LANGUAGES, Said, compose, read
 
-PACKAGE = Path(__file__).parents[2] / "src" / "insula" / "coding" / "step" / "word"
+PACKAGE = Path(__file__).parents[2] / "src" / "insula" / "coding" / "step" / "instructions"
 EACH = {"prompt": 150, "report": 40, "demand": 40}
 EPOCHS = 3
 BATCH = 256

@@ -132,11 +132,13 @@ def _is_certain(instruction: Instruction, message: str, orders: bool) -> bool:
     """Whether it stands for certain: a call can be held against it, or it is an order that denies by its first word.
 
     In a long message a ban must be both. What no call can be held against is a limit only where it stands beside a task
-    or names a path: alone it is the task itself. A way must be an order, and name a program.
+    or names a path: alone it is the task itself. A way must be an order that names a program, or name one and what it
+    takes the place of.
     """
     typed = len(message) <= TYPED
     if instruction.kind == HOW:
-        return typed and orders and bool(instruction.programs or instruction.likes)
+        both = instruction.programs and instruction.likes  # "npmではなくpnpmを使ってください。"
+        return typed and bool(both or (orders and (instruction.programs or instruction.likes)))
     if _rules_out_calls(instruction):
         return typed or (orders and (instruction.kind == ONLY or _denies_first(instruction)))
     beside = len(message.split()) > len(instruction.clause.split()) + BESIDE
