@@ -358,7 +358,7 @@ async def test_who_is_told_of_is_found_however_it_is_put(line: str, ask: str) ->
     [
         ("I bought my bike yesterday.", "When did I buy my bike?", "(5 January 2026; yesterday: 4 January 2026)"),
         ("Meine Prüfung ist nächstes Jahr.", "Wann ist meine Prüfung?", "(5 January 2026; nächstes Jahr: 2027)"),
-        ("来月引っ越します。", "私はいつ引っ越しますか？", "(5 January 2026; 来月: February 2026)"),
+        ("私は来月引っ越します。", "私はいつ引っ越しますか？", "(5 January 2026; 来月: February 2026)"),
     ],
 )
 async def test_a_line_that_says_yesterday_stands_before_the_model_with_the_date(

@@ -43,7 +43,7 @@ LIVES = ("later", "third", "fourth")
 """Tables of `life/`: personal questions, more than half of which nothing answers."""
 UNREAD = life.FURTHER[:4]
 """Tables of people's days that the projections are not fitted on: `gate` lives them."""
-DAYS = (*LIVES, "fifth", *life.FURTHER[len(UNREAD) :])
+DAYS = (*LIVES, "fifth", *life.FURTHER[len(UNREAD) : 2 * len(UNREAD)])
 """Those that they are fitted on."""
 LEAST = 1e-12
 OWNERS = 4

@@ -26,8 +26,8 @@ from insula_bench.heads import Vectors
 from insula_bench.statistics import auroc
 
 EPOCHS: dict[GuidingHead, int] = {"feedback": 12, "wards": 40, "corrects": 16, "thanks": 16, "tells": 24}
-STARTS: dict[GuidingHead, int] = {"tells": 2}
-"""Networks of a head, where it is the mean of several."""
+HIDDEN: dict[GuidingHead, int] = {"tells": 128}
+"""How wide the hidden layer of a head is, where it is not `network.HIDDEN`."""
 POINTS: dict[GuidingHead, float] = {
     "feedback": FEEDBACK,
     "wards": WARDS,
@@ -103,7 +103,7 @@ def _held_figures(made: network.Head, vectors: Vectors) -> dict[str, str]:
 def _fit(head: GuidingHead, examples: list[Example], vectors: Vectors) -> network.Head:
     read = [one for one in examples for _ in range(one.times)]
     labels = np.array([one.label for one in read])
-    return network.fit(vectors.rows([one.text for one in read]), labels, EPOCHS[head], STARTS.get(head, 1))
+    return network.fit(vectors.rows([one.text for one in read]), labels, EPOCHS[head], HIDDEN.get(head, network.HIDDEN))
 
 
 def _figures(head: GuidingHead, examples: list[Example], vectors: Vectors) -> dict[str, Any]:

@@ -40,10 +40,13 @@ PER = 1_000
 Row = dict[str, Any]
 
 
-LATER = ("later", "third", "fourth", "fifth", "sixth", "fifteenth", "sixteenth")
-"""Tables of questions by other authors that can be lived; no fit reads the last two."""
-FURTHER = ("seventh", "eighth", "ninth", "tenth", "eleventh", "twelfth", "thirteenth", "fourteenth")
-"""Tables by sixteen more authors, which the heads learn from."""
+LATER = ("later", "third", "fourth", "fifth", "sixth", "fifteenth", "sixteenth", "seventeenth", "twenty_second")
+"""Tables of questions by other authors that can be lived; no fit reads the last three."""
+FURTHER = (
+    *("seventh", "eighth", "ninth", "tenth", "eleventh", "twelfth", "thirteenth", "fourteenth"),
+    *("sixth", "fifteenth", "eighteenth", "nineteenth", "twentieth", "twenty_first"),
+)
+"""Tables by more authors, which the heads learn from."""
 
 
 class Lived(NamedTuple):

@@ -34,7 +34,7 @@ RANK, EPOCHS = 48, 100
 REQUESTS, FACTS = 220, 180
 """Of each that one step reads."""
 RATE, LEAST_RATE, DECAY, SECOND, EPSILON = 3e-3, 1e-5, 0.9, 0.99, 1e-8
-SCALE, SHRINK, LEFT_OUT = 4.0, 0.03, 0.5
+SCALE, SHRINK, LEFT_OUT = 4.0, 0.015, 0.4
 PULL = 10.0
 """What the loss counts for beside what draws the weights to nothing."""
 BEGIN = {"cosine": 2.0, "intercept": -4.0}

@@ -33,19 +33,17 @@ class Head(NamedTuple):
         return _odds(np.maximum(_through(rows, self.hidden), 0), self.out)
 
 
-def fit(rows: Array, labels: npt.NDArray[np.bool_], epochs: int, starts: int = 1) -> Head:
-    """Fit a head, always from the same starts.
+def fit(rows: Array, labels: npt.NDArray[np.bool_], epochs: int, hidden: int = HIDDEN) -> Head:
+    """Fit a head, always from the same start.
 
     Args:
         labels: whether each means what the head decides.
-        starts: how many networks are fitted, each from another start; the head is their mean, as one network.
+        hidden: how wide its hidden layer is.
     """
     dice = np.random.default_rng(0)
     width = rows.shape[1]
-    inner = starts * HIDDEN
-    hidden = np.vstack([dice.normal(size=(width, inner)) * SPREAD / np.sqrt(width), np.zeros((1, inner))])
-    out = np.column_stack([dice.normal(size=(starts, HIDDEN)) / np.sqrt(HIDDEN), np.zeros(starts)])
-    weights = hidden.astype(np.float32), out.astype(np.float32)
+    inner = np.vstack([dice.normal(size=(width, hidden)) * SPREAD / np.sqrt(width), np.zeros((1, hidden))])
+    weights = inner.astype(np.float32), np.append(dice.normal(size=hidden) / np.sqrt(hidden), 0).astype(np.float32)
     moments = [(np.zeros_like(each), np.zeros_like(each)) for each in weights]
     step = 0
     for epoch in range(epochs):
@@ -58,8 +56,7 @@ def fit(rows: Array, labels: npt.NDArray[np.bool_], epochs: int, starts: int = 1
             read = rows[some] * kept / np.float32(1 - LEFT_OUT)
             for at, slope in enumerate(_slopes(*weights, read, labels[some])):
                 _adam(weights[at], moments[at], slope, rate, step)
-    mean = np.append(weights[1][:, :-1].ravel() / starts, weights[1][:, -1].mean())
-    return Head(weights[0], mean.astype(np.float32))
+    return Head(*weights)
 
 
 def chance(odds: float) -> float:
@@ -68,16 +65,13 @@ def chance(odds: float) -> float:
 
 
 def _slopes(hidden: Array, out: Array, rows: Array, labels: npt.NDArray[np.bool_]) -> tuple[Array, Array]:
-    """The slopes of the mean loss of each network: a row of `out`, with its part of `hidden`."""
     inner = _through(rows, hidden)
-    felt = np.maximum(inner, 0).reshape(len(rows), *out[:, :-1].shape)
-    odds = np.einsum("nsh,sh->ns", felt, out[:, :-1]) + out[:, -1]
-    error = (1 / (1 + np.exp(-np.clip(odds, -SURE, SURE))) - labels[:, None]) / np.float32(len(rows))
-    back = (error[:, :, None] * out[:, :-1]).reshape(inner.shape) * (inner > 0)
-    to_hidden = np.vstack([rows.T @ back, back.sum(0, keepdims=True)])
-    to_hidden[:-1] += SHRINK * hidden[:-1]
-    to_out = np.column_stack([np.einsum("nsh,ns->sh", felt, error) + SHRINK * out[:, :-1], error.sum(0)])
-    return to_hidden.astype(np.float32), to_out.astype(np.float32)
+    felt = np.maximum(inner, 0)
+    odds = np.clip(_odds(felt, out), -SURE, SURE)
+    error = ((1 / (1 + np.exp(-odds)) - labels) / np.float32(len(rows))).astype(np.float32)
+    back = np.outer(error, out[:-1]) * (inner > 0)
+    to_hidden = np.vstack([rows.T @ back + SHRINK * hidden[:-1], back.sum(0, keepdims=True)])
+    return to_hidden.astype(np.float32), np.append(felt.T @ error + SHRINK * out[:-1], error.sum()).astype(np.float32)
 
 
 def _adam(weights: Array, moments: tuple[Array, Array], slope: Array, rate: float, step: int) -> None:

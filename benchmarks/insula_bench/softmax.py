@@ -38,24 +38,18 @@ def softmax(odds: Array) -> Array:
     return raised / raised.sum(1, keepdims=True)
 
 
-def fit(rows: Array, may: May, epochs: int, starts: int = 1) -> Network:
-    """Fit a network, always from the same starts.
+def fit(rows: Array, may: May, epochs: int, hidden: int = HIDDEN) -> Network:
+    """Fit a network, always from the same start.
 
     Args:
         may: which meanings each may have.
-        starts: how many networks are fitted, each from another start; what is returned is their mean, as one network.
+        hidden: how wide its hidden layer is.
     """
-    fitted = [_fit_from(start, rows, may, epochs) for start in range(starts)]
-    out = np.vstack([network.out[:-1] for network in fitted] + [sum(network.out[-1:] for network in fitted)])
-    return Network(np.hstack([network.hidden for network in fitted]), (out / starts).astype(np.float32))
-
-
-def _fit_from(number: int, rows: Array, may: May, epochs: int) -> Network:
-    dice = np.random.default_rng(number)
+    dice = np.random.default_rng(0)
     width, meanings = rows.shape[1], may.shape[1]
     start = (
-        np.vstack([dice.normal(size=(width, HIDDEN)) * SPREAD / np.sqrt(width), np.zeros((1, HIDDEN))]),
-        np.vstack([dice.normal(size=(HIDDEN, meanings)) / np.sqrt(HIDDEN), np.zeros((1, meanings))]),
+        np.vstack([dice.normal(size=(width, hidden)) * SPREAD / np.sqrt(width), np.zeros((1, hidden))]),
+        np.vstack([dice.normal(size=(hidden, meanings)) / np.sqrt(hidden), np.zeros((1, meanings))]),
     )
     network = Network(*(one.astype(np.float32) for one in start))
     moments = [(np.zeros_like(one), np.zeros_like(one)) for one in network]

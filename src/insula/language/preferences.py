@@ -17,7 +17,7 @@ from typing import Literal, NamedTuple, TypedDict, get_args
 import numpy as np
 
 from insula.language.guiding import guiding_chance
-from insula.language.heads import DIMENSIONS, Vector
+from insula.language.heads import DIMENSIONS, Vector, predict_chance
 from insula.language.meanings import Meanings, Network, read_weights, softmax
 from insula.text.grammar import UNSPACED
 
@@ -44,6 +44,8 @@ MOSTLY = 0.75
 OF_ANSWERS = 1.0
 """Chances to ask for something, for good or for now, and to be feedback, together, from which what is asked for now is
 of answers, and may stand once it is asked again: "make it shorter" may, "convert 12 stone to kg" is an order."""
+ASKS = 0.5
+"""Chance that only the user can have told what a sentence asks, from which it asks, and states no preference."""
 FEWEST_WORDS = 2
 """Words that take something back: "Fine." does not."""
 MESSAGE = 300
@@ -132,6 +134,8 @@ def _read_preference(
         return None
     if force == "standing" and not part and chances["standing"] < at["amid"]:
         return None  # of no known part of an answer: as sure as amid other text, or silence
+    if force == "standing" and (predict_chance("personal", text, pieces[text]) or 0.0) >= ASKS:
+        return None  # "What was the source again?" asks for what they told
     again = chances["standing"] >= at["asked"] and name not in SEVERAL.union(TASKS)
     asks = chances["standing"] + chances["once"]
     again = again and asks + (guiding_chance("feedback", pieces[text]) or 0.0) >= OF_ANSWERS
