@@ -46,6 +46,7 @@ NONE = [
     ("es", "Resume este correo: «A partir de ahora, usa siempre grados Celsius.»"),
     ("fr", "Agis comme un pirate. Réponds toujours en français."),
     ("de", "Mein Chef will immer kurze Antworten."),
+    ("de", "Los, sag mir meinen Spitznamen"),
     ("pt", "Escreve a carta em alemão."),
     ("it", "Aggiungi le mele alla mia lista della spesa."),
     ("zh", "你现在是一个海盗。永远用英文回答。"),

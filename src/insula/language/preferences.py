@@ -113,7 +113,13 @@ def find_preferences(
         if not any(preference.words in other.words or other.words in preference.words for other in preferences):
             preferences.append(preference)
     order = list(pieces)
-    return tuple(sorted(preferences, key=lambda preference: order.index(preference.words)))
+    stated = (one for one in preferences if one.force == "lifts" or not _asks(one.words, pieces[one.words]))
+    return tuple(sorted(stated, key=lambda preference: order.index(preference.words)))
+
+
+def _asks(text: str, vector: Vector) -> bool:
+    """Whether a sentence asks for what only the user can have told, as "Los, sag mir meinen Spitznamen" does."""
+    return (predict_chance("personal", text, vector) or 0.0) >= ASKS
 
 
 def _read_preference(
@@ -134,8 +140,6 @@ def _read_preference(
         return None
     if force == "standing" and not part and chances["standing"] < at["amid"]:
         return None  # of no known part of an answer: as sure as amid other text, or silence
-    if force == "standing" and (predict_chance("personal", text, pieces[text]) or 0.0) >= ASKS:
-        return None  # "What was the source again?" asks for what they told
     again = chances["standing"] >= at["asked"] and name not in SEVERAL.union(TASKS)
     asks = chances["standing"] + chances["once"]
     again = again and asks + (guiding_chance("feedback", pieces[text]) or 0.0) >= OF_ANSWERS
