@@ -16,6 +16,7 @@ import sys
 import tempfile
 import time
 from collections import Counter, defaultdict
+from collections.abc import Sequence
 from multiprocessing.context import ForkServerProcess
 from pathlib import Path
 from typing import Any
@@ -28,6 +29,7 @@ import postgres as tests_postgres
 from insula.errors import ModelUnavailable
 from insula.memory.privacy import archive
 from insula.memory.privacy.archive import Archive
+from insula.memory.retrieval.embedding import embed_text
 from insula.memory.storage import postgres
 from insula.memory.storage.store import Store
 from insula.metacognition import Metacognition
@@ -90,7 +92,8 @@ async def warm() -> None:
     """A night in memory, so that all is loaded that a night needs."""
     async with await Store.open(":memory:") as store:
         await talk(store)
-        await sleep_cycle(store, "u0", PHASES, date=NIGHT, model=model(Path(os.devnull), 0, 0.0), force=True)
+        silent = model(Path(os.devnull), 0, 0.0)
+        await sleep_cycle(store, "u0", PHASES, date=NIGHT, model=silent, embed=embed_text, force=True)
 
 
 async def fill(url: str, users: int) -> None:
@@ -105,12 +108,17 @@ async def fill(url: str, users: int) -> None:
             await store.run(archive.unpack_archive, f"u{number}", Archive(f"u{number}", rows, {}), store.now())
 
 
-async def control(url: str, ledger: Path) -> dict[str, int]:
-    """What the night leaves of one user whom nothing disturbs."""
-    async with await Store.open(url) as store:
-        report = await sleep_cycle(store, "u0", PHASES, date=NIGHT, model=model(ledger, 0, 0.0), force=True)
-    assert not report.failed, report
-    return counted(url)["u0"]
+async def undisturbed(users: int, names: Sequence[str]) -> dict[str, dict[str, int]]:
+    """What the nights of some users leave that nothing disturbs, of the words that each of them said."""
+    with tests_postgres.database(tests_postgres.server()) as url:
+        await fill(url, users)
+        steady = model(Path(os.devnull), 0, 0.0)
+        async with await Store.open(url) as store:
+            for name in names:
+                report = await sleep_cycle(store, name, PHASES, date=NIGHT, model=steady, embed=embed_text, force=True)
+                assert not report.failed, report
+        left = counted(url)
+    return {name: left[name] for name in names}
 
 
 def counted(url: str) -> dict[str, dict[str, int]]:
@@ -137,6 +145,7 @@ async def worker(url: str, ledger: Path, name: str) -> None:
             store=store,
             url=url,
             model=model(ledger, int.from_bytes(os.urandom(4)), FAILING),
+            embed=embed_text,
             executor=name,
             limits=durable.Limits(at_once=4),
         )
@@ -250,8 +259,7 @@ def main(users: int, workers: int, every: float, out: Path | None, patience: flo
         ledger, log = Path(folder) / "calls", Path(folder) / "log"
         ledger.touch()
         asyncio.run(fill(url, users))
-        expected = asyncio.run(control(url, ledger))
-        ledger.write_text("")
+        expected = asyncio.run(undisturbed(1, ["u0"]))["u0"]
         called = asyncio.run(call(url))
         night_began = time.monotonic()
         storm = Storm(url, ledger, workers, every, log)
@@ -259,7 +267,9 @@ def main(users: int, workers: int, every: float, out: Path | None, patience: flo
         seconds = time.monotonic() - night_began
         found = counted(url)
         lines = [json.loads(line) for line in ledger.read_text("utf-8").splitlines()]
-        differ = {name: found.get(name) for name in (f"u{n}" for n in range(users)) if found.get(name) != expected}
+        others = [name for name in (f"u{n}" for n in range(users)) if found.get(name) != expected]
+        right = asyncio.run(undisturbed(users, others)) if others else {}  # a head may read another's words otherwise
+        differ = {name: found.get(name) for name in others if found.get(name) != right[name]}
         paid = judged(lines, storm.killed)
         report = {
             "users": users,

@@ -14,6 +14,7 @@ from typing import Any
 import pytest
 
 import mortal
+from insula.errors import ModelUnavailable
 from insula.memory.storage.store import Store
 from insula.metacognition import Metacognition
 from insula.night.cycle import END, Night, Phase, PhaseName, PhaseReport, Result, sleep_cycle
@@ -76,10 +77,12 @@ def dying(name: PhaseName, phase: Phase, dies: bool) -> tuple[PhaseName, Phase]:
     return name, run
 
 
-def answering(calls: Path, fatal: int) -> ScriptedModel:
-    """A model that writes down what it is asked, and dies in one of its answers."""
+def answering(calls: Path, fatal: int, away: int = 0) -> ScriptedModel:
+    """A model that writes down what it is asked, dies in one of its answers, and is away when it is asked for one."""
 
     def reply(request: Request) -> Reply:
+        if len(model.requests) == away:
+            return ModelUnavailable("The model is away for a moment.")
         with calls.open("a", encoding="utf-8") as file:
             file.write(json.dumps(request.prompt) + "\n")
         if len(model.requests) == fatal:
@@ -165,6 +168,23 @@ def test_of_the_model_calls_at_most_the_one_in_flight_is_repeated(database: Path
     assert (len(made), len(set(made))) == (6, 5)
     assert made[victim - 1] == made[victim]
     assert rows(database)["soul"] == 1
+
+
+@pytest.mark.parametrize("away", range(1, 6))
+def test_a_night_whose_model_is_away_for_a_moment_leaves_what_an_undisturbed_one_leaves(
+    database: Path, away: int
+) -> None:
+    model = answering(database.parent / "calls", 0, away)
+
+    async def night() -> bool:
+        async with await Store.open(database) as store:
+            soul = database.parent / "SOUL.md"
+            report = await sleep_cycle(store, "ana", PHASES, date="d", model=model, soul=soul, force=True)
+        return not report.failed
+
+    assert [asyncio.run(night()), asyncio.run(night())] == [False, True]
+    assert (rows(database)["soul"], rows(database)["summaries"]) == (1, 2)
+    assert len(calls(database)) == len(set(calls(database))) == 5
 
 
 def test_two_processes_do_one_night(database: Path) -> None:

@@ -18,7 +18,7 @@ from insula.llm.budget import Account
 from insula.memory.privacy.isolation import on_behalf_of
 from insula.memory.storage import spending
 from insula.memory.storage.changes import Changes
-from insula.memory.storage.journal import check_preconditions
+from insula.memory.storage.journal import check_preconditions, write_changes
 from insula.memory.storage.nights import CADENCE, UP_TO
 from insula.memory.storage.rows import StoredSession, StoredSignal, TranscriptLine
 from insula.memory.storage.spending import Spent
@@ -68,6 +68,13 @@ class PhaseName(StrEnum):
 
 
 END = PhaseName.END
+RESTS_ON: Mapping[PhaseName, tuple[PhaseName, ...]] = {
+    PhaseName.LESSONS: (PhaseName.MISTAKES,),
+    PhaseName.SOUL: (PhaseName.STATEMENTS, PhaseName.MISTAKES, PhaseName.REFLECTION),
+    PhaseName.FILE: (PhaseName.SOUL,),
+}
+"""The phases whose work a phase takes up: where one of them failed, it is done all the same, and again at the next
+start. What these write is the same however often they do it."""
 _DAY = 86_400.0
 
 T = TypeVar("T")
@@ -102,8 +109,6 @@ class Result(NamedTuple):
     changes: Changes = ()
     skipped: str = ""
     """Why there was nothing to do, in a sentence."""
-    waits: bool = False
-    """Whether it could not be told yet: then the phase is not journalled, and is asked again at the next start."""
     says: Sequence[str] = ()
     """What a person is told: a sentence, and what was learned or changed, each in a line; empty without news."""
     news: Sequence[str] = ()
@@ -365,9 +370,13 @@ async def _run_phases(
     on_phase: Callable[[PhaseReport], None] | None,
 ) -> tuple[PhaseReport, ...]:
     reports: list[PhaseReport] = []
+    unsettled = set[PhaseName]()
     sessions = await night.list_sessions()
     for name, phase in phases:
-        reports.append(await _run_phase(replace(night, last=last.get(name, {})), name, phase))
+        again = not unsettled.isdisjoint(RESTS_ON.get(name, ()))
+        reports.append(await _run_phase(replace(night, last=last.get(name, {})), name, phase, again))
+        if again or reports[-1].state == "failed":
+            unsettled.add(name)
         if on_phase:
             on_phase(reports[-1])
     if not any(report.state == "failed" for report in reports):
@@ -388,20 +397,26 @@ async def _end_result(seen: int) -> Result:
     return Result({UP_TO: seen})
 
 
-async def _run_phase(night: Night, name: PhaseName, phase: Phase) -> PhaseReport:
+async def _run_phase(night: Night, name: PhaseName, phase: Phase, again: bool = False) -> PhaseReport:
     with open_span(PHASE, phase=name) as traced:
-        report = await _run_bounded(night, name, phase)
+        report = await _run_bounded(night, name, phase, again)
         traced.add_attributes(state=report.state)
     return report
 
 
-async def _run_bounded(night: Night, name: PhaseName, phase: Phase) -> PhaseReport:
-    """One phase within its own boundary."""
+async def _run_bounded(night: Night, name: PhaseName, phase: Phase, again: bool) -> PhaseReport:
+    """One phase within its own boundary.
+
+    Args:
+        again: whether it is to be done again at the next start, and so is not journalled.
+    """
     if name in night.done:
         return PhaseReport(name=name, state="before", found=night.done[name])
     try:
         result = await phase(night)
-        if not result.waits:
+        if again:
+            await night.store.run(write_changes, night.user_id, result.changes, night.store.now())
+        else:
             await night.store.nights.record_phase(night.user_id, night.date, name, result.to_journal(), result.changes)
     except InsulaError as error:
         log.warning("The phase %s of the night of %s failed: %s", name, night.date, error)

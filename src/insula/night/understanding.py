@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, NamedTuple, TypedDict
 
-from insula.errors import BudgetExceeded, ModelError, ModelMalformed, ModelRefused
+from insula.errors import BudgetExceeded, ModelError, ModelMalformed, ModelRefused, ModelUnavailable
 from insula.language.extract.answer import Answer
 from insula.language.extract.check import Checked, ExtractedFact, ExtractedPreference, check_answer
 from insula.language.extract.request import ExtractionLine, ExtractionRequest, Known, build_request
@@ -350,7 +350,11 @@ async def read_next_lines(
 
 
 async def understand_lines(night: Night, tokens: int = TOKENS_A_DAY) -> Result:
-    """The phase: what the model reads in the lines that no rest has read, as far as the user's words bear it out."""
+    """The phase: what the model reads in the lines that no rest has read, as far as the user's words bear it out.
+
+    Raises:
+        ModelUnavailable: the model is away: what it has read stands, and the next start goes on.
+    """
     if night.model is None:
         return Result({"read": await night.store.read(unread.last_read, night.user_id)}, skipped=NOBODY)
     reader = Reader(
@@ -366,6 +370,8 @@ async def understand_lines(night: Night, tokens: int = TOKENS_A_DAY) -> Result:
     try:
         while len(reports) < CALLS and (report := await read_lines(reader)) is not None:
             reports.append(report)
+    except ModelUnavailable:
+        raise
     except (ModelError, BudgetExceeded) as error:
         why = str(error)
     read = await night.store.read(unread.last_read, night.user_id)

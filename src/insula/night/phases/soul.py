@@ -101,8 +101,6 @@ async def lay_down(night: Night) -> Result:
 
     It is a phase of its own, so that a night that is stopped between the two still writes the file.
     """
-    if PhaseName.SOUL not in await night.store.nights.read_journal(night.user_id, night.date):
-        return Result({"written": False}, skipped="The document is not distilled yet.", waits=True)
     past = await night.store.guidance.list_revisions(night.user_id, SUBJECT, PAST)
     if night.soul is None or not past:
         return Result({"written": False}, skipped="There is no file, or nothing to write into it.")

@@ -46,7 +46,11 @@ class SessionSummary(BaseModel):
 
 
 async def summarise_sessions(night: Night) -> Result:
-    """The phase: a summary for each session of three messages or more in which something was said since the last."""
+    """The phase: a summary for each session of three messages or more in which something was said since the last.
+
+    Raises:
+        ModelUnavailable: the model is away: nothing is stored, and the next start asks for what was not answered.
+    """
     sessions = await night.list_sessions()
     new = [
         session
@@ -64,7 +68,7 @@ async def summarise_sessions(night: Night) -> Result:
         failed.update([why] if why else [])
         usages += [usage] if usage else []
         in_a_row = 0 if written else in_a_row + bool(why)
-        if why in _AT_ONCE or in_a_row >= IN_A_ROW:
+        if why == BudgetExceeded.__name__ or in_a_row >= IN_A_ROW:
             break  # the next night asks for what is left
         asked.append(session)
         changes += [written] if written else []
@@ -77,9 +81,6 @@ async def summarise_sessions(night: Night) -> Result:
         UP_TO: latest if len(asked) == len(new) else max((session.last for session in asked), default=night.last_seen),
     }
     return Result(report, changes, "" if changes else "Nothing of use was written of what was said.")
-
-
-_AT_ONCE = frozenset({ModelUnavailable.__name__, BudgetExceeded.__name__})
 
 
 async def _summarise_session(
@@ -101,6 +102,8 @@ async def _summarise_session(
             temperature=TEMPERATURE,
             final=(ModelMalformed, ModelRefused),
         )
+    except ModelUnavailable:
+        raise  # when it is back the night goes on as if it had never been away
     except (ModelError, BudgetExceeded) as error:
         return None, type(error).__name__, None
     if answer["failed"]:
