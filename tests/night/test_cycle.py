@@ -57,22 +57,25 @@ async def test_each_phase_is_done_once_a_night() -> None:
         assert [report.state for report in again.phases] == ["before", "before"]
 
 
-async def test_a_failing_phase_leaves_the_others_standing_and_is_tried_again() -> None:
+@pytest.mark.parametrize(
+    ("last", "then"), [(PhaseName.TRENDS, "before"), (PhaseName.SOUL, "done")], ids=["apart", "takes up its work"]
+)
+async def test_a_failing_phase_leaves_the_others_standing_and_is_tried_again(last: PhaseName, then: str) -> None:
     async with memory_store() as store:
         await talk(store)
         calls: list[str] = []
         broken = [
             phase(PhaseName.SUMMARIES, calls),
             phase(PhaseName.MISTAKES, calls, fail=True),
-            phase(PhaseName.SOUL, calls),
+            phase(last, calls),
         ]
         report = await sleep_cycle(store, "ana", broken, date="d")
         assert [one.state for one in report.phases] == ["done", "failed", "done"]
         assert report.failed[0].why == "It failed (RuntimeError); the log says more."
-        mended = [phase(PhaseName.SUMMARIES, calls), phase(PhaseName.MISTAKES, calls), phase(PhaseName.SOUL, calls)]
+        mended = [phase(PhaseName.SUMMARIES, calls), phase(PhaseName.MISTAKES, calls), phase(last, calls)]
         report = await sleep_cycle(store, "ana", mended, date="d")
-        assert [one.state for one in report.phases] == ["before", "done", "before"]
-        assert calls == ["summaries", "mistakes", "soul", "mistakes"]
+        assert [one.state for one in report.phases] == ["before", "done", then]
+        assert calls == ["summaries", "mistakes", last, "mistakes", *([last] if then == "done" else [])]
 
 
 async def test_every_change_is_written_and_can_be_undone(tmp_path: Path) -> None:
