@@ -5,7 +5,7 @@ import os
 import shlex
 from pathlib import Path
 
-from insula.coding.hosts import runtime, scripts
+from insula.coding.hosts import present, runtime
 from insula.coding.hosts.places import HOSTS, HookCommand, Host
 from insula.settings import FILE
 
@@ -114,8 +114,8 @@ def hostile(host: Host, folder: Path, lines: list[str]) -> None:
     first = host.find_settings(folder)
     first.parent.mkdir(parents=True, exist_ok=True)
     if host.script:
-        for path, line in zip(scripts.list_scripts(host, first), lines * 3, strict=False):
-            text = (Path(scripts.__file__).with_name(host.script)).read_text("utf-8")
+        for path, line in zip(present.list_files(host, first), lines * 3, strict=False):
+            text = (Path(present.__file__).with_name(host.script)).read_text("utf-8")
             path.write_text(text.replace('"$command"', json.dumps(line)).replace("$command", line))
             path.chmod(0o755)
         return

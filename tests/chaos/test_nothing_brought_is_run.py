@@ -15,7 +15,7 @@ from clones import all_at_once, hostile, lines_of, made
 from harness import Ran, run_insula
 
 from insula import settings
-from insula.coding.hosts import doctor, install, present, records, runtime, scripts, trials
+from insula.coding.hosts import doctor, install, present, records, runtime, trials
 from insula.coding.hosts.places import HOSTS, HookCommand, Host
 from insula.settings import FILE
 
@@ -92,7 +92,7 @@ def test_no_line_but_the_one_on_record_is_run(
         checks = list(doctor.examine_host(host, clone))
         assert any(SAYS in check.says for check in checks), some
         assert strangers(host, clone) == (
-            {*map(str, scripts.list_scripts(host, host.find_settings(clone)))} if host.script else {*lines}
+            {*map(str, present.list_files(host, host.find_settings(clone)))} if host.script else {*lines}
         )
         assert all(
             len(check.says) < 1_000 and "\x1b" not in check.says and "\u202e" not in check.says for check in checks

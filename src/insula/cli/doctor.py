@@ -22,7 +22,6 @@ if TYPE_CHECKING:
 
 _MARKS = {
     "ok": ("✓", "green"),
-    "note": ("·", "dim"),
     "idle": ("○", "yellow"),
     "warn": ("!", "yellow"),
     "broken": ("✗", "red"),

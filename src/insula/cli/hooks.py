@@ -11,7 +11,7 @@ from insula.cli import lines
 from insula.cli.lines import print_json, print_warning
 from insula.cli.options import Json, Yes
 from insula.coding.hosts import install as hosts
-from insula.coding.hosts import places, plugins, present, switch
+from insula.coding.hosts import places, plugins, present, records, switch
 from insula.coding.hosts.install import InstallResult
 from insula.coding.hosts.places import HOSTS
 from insula.coding.hosts.places import Host as Agent
@@ -130,7 +130,7 @@ def uninstall(
     _print_kept(outcome)
     if not outcome.changed and not outcome.kept:
         _print_others(agent, outcome.file)
-    if outcome.changed and not hosts.has_hooks(places.find_home()):
+    if outcome.changed and not records.read_records(places.find_home()):
         print("  No hooks are left; `insula uninstall --all` removes their code, `insula purge` what they learned.")
     return 0
 
@@ -238,7 +238,7 @@ def purge(yes: Yes = False, json: Json = False) -> int:
         print_json({"home": str(house), "erased": list(erased)})
         return 0
     print(f"Erased in {house}: {', '.join(erased)}." if erased else f"There was nothing to erase in {house}.")
-    if hosts.has_hooks(house):
+    if records.read_records(house):
         print("The hooks stay installed and begin anew; `insula uninstall --all` removes them.")
     return 0
 

@@ -16,8 +16,8 @@ from insula.coding.hosts.places import Host, get_project
 from insula.coding.hosts.present import InstalledHook
 from insula.value import is_list, is_object
 
-State = Literal["ok", "note", "idle", "warn", "broken"]
-"""`idle`: nothing is broken, and yet the hooks do not run here. `note`: nothing to do."""
+State = Literal["ok", "idle", "warn", "broken"]
+"""`idle`: nothing is broken, and yet the hooks do not run here."""
 
 
 @dataclass(frozen=True, slots=True)

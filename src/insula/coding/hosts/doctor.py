@@ -22,7 +22,6 @@ from insula.coding.hosts import (
     present,
     records,
     runtime,
-    scripts,
     switch,
     trials,
 )
@@ -49,8 +48,6 @@ ROOM = 10 * 1024 * 1024
 """Bytes that should be free: less than a month of traces takes."""
 LONGEST = 2000
 """Characters of an answer; hosts put longer ones into a file."""
-MOST_NAMED = 3
-"""Hooks of one file that are not Insula's and are named."""
 QUOTED = 160
 """Characters of their command lines that are shown."""
 TRIAL = "insula-doctor-"
@@ -154,7 +151,7 @@ def _check_host(
         yield HostCheck(host.id, "experimental", "warn", host.unproven, _name_canary(host))
     for file, data in files.items():
         if host.script:
-            entries = list(scripts.list_commands(host, file, house))
+            entries = list(present.list_script_hooks(host, file))
         else:
             root, problem = _parse_settings(host, file, data)
             if root is None:
@@ -397,34 +394,19 @@ def _check_live(host: Host, prove: Prover, allowed: bool) -> HostCheck:
     return HostCheck(host.id, "live", "ok", forbidden + proof.reason)
 
 
-# Hooks that are not Insula's: they are named, and never run.
+# What is there and is not ours.
 
 
 def _check_foreign(host: Host, present: Present) -> Iterator[HostCheck]:
-    """Each hook that Insula did not install, and each file that nobody can read."""
+    """Each file that nobody can read, or that names a hook which passes for ours and was not installed."""
     for why in present.unread.values():
         yield HostCheck(host.id, "settings", "broken", why.removesuffix("."))
     for file, lines in present.strange.items():
-        yield from _check_foreign_file(host, file, lines)
-
-
-def _check_foreign_file(host: Host, file: Path, lines: tuple[str, ...]) -> Iterator[HostCheck]:
-    first = sorted(lines, key=present.passes_for_ours, reverse=True)
-    for line in first[:MOST_NAMED]:
-        yield _name_foreign(host, f"{file} names a hook", f": {_quote_line(line)}", present.passes_for_ours(line))
-    if more := first[MOST_NAMED:]:
-        many = f"{len(more)} more hooks" if len(more) > 1 else "one more hook"
-        yield _name_foreign(host, f"{file} names {many}", "", any(map(present.passes_for_ours, more)))
-    if not lines:
-        yield _name_foreign(host, f"{file} is a hook", "", True)
-
-
-def _name_foreign(host: Host, name: str, line: str, passes: bool) -> HostCheck:
-    says = f"{name} that Insula did not install and does not run{line}"
-    if not passes:
-        return HostCheck(host.id, "foreign", "note", says)
-    remedy = f"take it out unless you know it; insula install {host.id} puts in Insula's own"
-    return HostCheck(host.id, "foreign", "warn", says, remedy)
+        hooks = f"names {len(lines)} hooks" if len(lines) > 1 else "names a hook" if lines else "is a hook"
+        quoted = f": {_quote_line(lines[0])}" if lines else ""
+        says = f"{file} {hooks} that Insula did not install and does not run{quoted}"
+        remedy = f"take it out unless you know it; insula install {host.id} puts in Insula's own"
+        yield HostCheck(host.id, "foreign", "warn", says, remedy)
 
 
 def _quote_line(line: str) -> str:

@@ -1,8 +1,8 @@
-"""Puts the hooks into the settings of a coding agent, and takes them out again, to the byte.
+"""Puts the hooks into the settings of a coding agent, and takes them out again.
 
-What else stands in the file is not ours: comments, layout, unknown keys and other people's hooks stay as they are.
-A hook is taken for ours to edit when its command runs `hook/run.py` of Insula's folder for this host, and never by a
-looser sign. None is run for that: see `records`.
+What else stands in the file is not ours: comments, layout, unknown keys and other people's hooks stay as they are, and
+a file that nobody else has changed is put back to the byte. A hook is taken for ours to edit when its command runs
+`hook/run.py` of Insula's folder for this host, and never by a looser sign. None is run for that: see `records`.
 """
 
 import contextlib
@@ -14,15 +14,15 @@ from collections.abc import Generator, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from hashlib import sha256
 from pathlib import Path
-from typing import Any, cast
+from typing import cast
 
-from insula.coding.hosts import files, jsonc, places, present, records, runtime, scripts, switch
+from insula.coding.hosts import files, jsonc, places, present, records, runtime, switch
 from insula.coding.hosts.jsonc import JsonError, Node
 from insula.coding.hosts.places import HOSTS, HookCommand, Host
 from insula.coding.hosts.present import InstalledHook, list_our_hooks
+from insula.coding.hosts.records import Record
 from insula.errors import InsulaError, SettingsError
 
-BACKUPS = "backups"
 KEPT = 10
 """Backups of one file."""
 
@@ -48,81 +48,60 @@ class InstallResult:
     """The share that stood in our file before, None for none; and that of the settings, which stands there now."""
 
 
-def add_hooks(text: str, host: Host, command: HookCommand) -> tuple[str, list[str]]:
-    """The settings with our hooks in them, and the containers that had to be made for it.
+# The text of a settings file.
 
-    Ours stand after those of others: a host may know a hook by its place.
+
+def add_hooks(text: str, host: Host, command: HookCommand) -> str:
+    """The settings with our hooks in them, behind those of others: a host may know a hook by its place.
 
     Raises:
         JsonError: the text is no settings file.
     """
     house, wanted = Path(command.home), str(command)
-    made: list[str] = []
-    for stale in _list_stale(text, host, house, wanted):
-        text = jsonc.replace_value(text, stale.node, wanted)
+    ours = list_our_hooks(_parse_settings(text, host), host, house)
+    for stale in sorted(ours, key=lambda hook: -hook.node.start):  # the last first, so that no place moves
+        if stale.node.value != wanted:
+            text = jsonc.replace_value(text, stale.node, wanted)
     entries = {on.event: host.entry(on, wanted, host.scale) for on in host.events}
     root = _parse_settings(text, host)
     if root.get_value("hooks") is None:
-        return jsonc.append_value(text, root, {event: [entry] for event, entry in entries.items()}, "hooks"), ["hooks"]
-    there = {handler.event for handler in list_our_hooks(root, host, house)}
+        return jsonc.append_value(text, root, {event: [entry] for event, entry in entries.items()}, "hooks")
+    there = {hook.event for hook in ours}
     for event in (name for name in entries if name not in there):
-        hooks = _parse_settings(text, host).get_value("hooks")
-        assert hooks is not None  # noqa: S101 it was there above, and nothing was taken out
-        if (box := hooks.get_value(event)) is not None:
-            text = jsonc.append_value(text, box, entries[event])
+        hooks = cast(Node, _parse_settings(text, host).get_value("hooks"))
+        if (known := hooks.get_value(event)) is not None:
+            text = jsonc.append_value(text, known, entries[event])
         else:
             text = jsonc.append_value(text, hooks, [entries[event]], event)
-            made.append(event)
-    return text, made
+    return text
 
 
-def _list_stale(text: str, host: Host, house: Path, wanted: str) -> list[InstalledHook]:
-    """Ours with another command, last first, so that a change does not move the places of those to come."""
-    stale = [hook for hook in list_our_hooks(_parse_settings(text, host), host, house) if hook.node.value != wanted]
-    return sorted(stale, key=lambda hook: -hook.node.start)
-
-
-def remove_hooks(text: str, host: Host, house: Path, made: Sequence[str] | None) -> str:
-    """The settings without our hooks, and without the containers that we made for them.
-
-    Args:
-        made: the containers; None where nobody remembers, and then all that our hooks leave empty.
+def remove_hooks(text: str, host: Host, house: Path) -> str:
+    """The settings without our hooks, and without the containers that they leave empty.
 
     Raises:
         JsonError: the text is no settings file.
     """
-    order = [on.event for on in host.events]
-    while ours := list(list_our_hooks(_parse_settings(text, host), host, house)):
-        # What was put in last is taken out first: then each step meets the text that its counterpart left.
-        last = max(ours, key=lambda hook: (order.index(hook.event) if hook.event in order else -1, hook.node.start))
-        text = jsonc.remove_member(text, *_find_widest(text, last, made))
+    while ours := list_our_hooks(_parse_settings(text, host), host, house):
+        text = jsonc.remove_member(text, *_find_widest(text, max(ours, key=lambda hook: hook.node.start)))
     return text
 
 
-def _find_widest(text: str, hook: InstalledHook, made: Sequence[str] | None) -> tuple[Node, int]:
-    """The largest part that holds our hook and nothing else: the hook, its group, the event, or all hooks."""
+def _find_widest(text: str, hook: InstalledHook) -> tuple[Node, int]:
+    """The largest part that holds our hook and nothing else, no comment either: all hooks, the event, its group."""
     root = jsonc.parse_jsonc(text)
     hooks = cast(Node, root.get_value("hooks"))
-    place = [(root, "hooks"), (hooks, hook.event)]
     event = cast(Node, hooks.get_value(hook.event))
-    if hook.index >= 0:
-        group = event.members[hook.group].node
-        inner = cast(Node, group.get_value("hooks"))
-        if not jsonc.holds_only(text, inner, hook.index) or not _is_as_made(text, group):
-            return inner, hook.index
-    box, index = event, hook.group  # a group without a hook does nothing, and it was ours
-    for outer, key in reversed(place):
-        above = max(number for number, member in enumerate(outer.members) if member.key == key)
-        alone = jsonc.holds_only(text, box, index) and jsonc.is_plain(text, outer.members[above])
-        if not alone or not (made is None or key in made or "hooks" in made):
-            break
-        box, index = outer, above
-    return box, index
-
-
-def _is_as_made(text: str, group: Node) -> bool:
-    """Whether a person has written nothing of their own into a group."""
-    return {member.key for member in group.members} <= {"matcher", "hooks"} and jsonc.is_bare(text, group)
+    group = event.members[hook.group].node
+    inner = group.get_value("hooks")
+    if inner and (len(inner.members) > 1 or {member.key for member in group.members} - {"matcher", "hooks"}):
+        return inner, hook.index
+    parts = [(root, root.find_place("hooks")), (hooks, hooks.find_place(hook.event)), (event, hook.group)]
+    for number, (box, index) in enumerate(parts):
+        alone = all(len(within.members) == 1 for within, _ in parts[number + 1 :])
+        if alone and not jsonc.has_comment(text, box.members[index]):
+            return box, index
+    return (inner, hook.index) if inner else parts[-1]
 
 
 def _parse_settings(text: str, host: Host) -> Node:
@@ -141,6 +120,25 @@ def _parse_settings(text: str, host: Host) -> Node:
     return root
 
 
+def _is_blank(data: bytes) -> bool:
+    return not data.decode().strip("\ufeff \t\r\n")
+
+
+@contextlib.contextmanager
+def _naming_file(file: Path, host: Host) -> Generator[None]:
+    """Says which file cannot be used, and what to do."""
+    try:
+        yield
+    except (JsonError, UnicodeDecodeError, RecursionError) as error:
+        reason = str(error) if isinstance(error, JsonError) else "it is no text in UTF-8"
+        raise SettingsError(
+            f"{str(file)!r} is no settings file of {host.name} ({reason}); mend it and try again: it is untouched."
+        ) from error
+
+
+# Installing.
+
+
 def install_hooks(host: Host, project: Path | None = None, dry_run: bool = False) -> InstallResult:
     """Put the hooks of Insula into the settings of a host; a second time changes nothing.
 
@@ -154,32 +152,100 @@ def install_hooks(host: Host, project: Path | None = None, dry_run: bool = False
     house, file = places.find_home(), host.find_settings(project)
     command = HookCommand(runtime.find_interpreter(), str(house), host.id)
     shared = project is not None and host.shared
-    changes, _ = _plan_install(house, host, file, command)
+    changes = _plan_install(house, host, file, command)
     if dry_run:
         return _make_outcome(host, file, changes, shared)
     with files.lock_folder(house):
-        changes, made = _plan_install(house, host, file, command)  # again: another process may have been at work
+        changes = _plan_install(house, host, file, command)  # again: another process may have been at work
         code = runtime.check_code(house)
         runtime.write_code(house, command.python)
         holdout = switch.refresh_holdout(house)
-        if changes or records.get_record(house, file).get("command") != str(command):
-            _save_record(house, host, file, command, changes, made)
+        copies = {path: _back_up_file(house, path, before) for path, (before, _) in changes.items()}
+        if changes or records.get_record(house, file).command != str(command):
+            _save_record(house, host, file, command, changes, copies)
         for path, change in changes.items():
-            _apply_change(house, host, path, *change)
+            _apply_change(host, path, *change)
     return replace(_make_outcome(host, file, changes, shared), code=code, holdout=holdout)
 
 
-def _plan_install(house: Path, host: Host, file: Path, command: HookCommand) -> tuple[Changes, list[str]]:
-    """What an installation changes, and the containers that it makes."""
+def _plan_install(house: Path, host: Host, file: Path, command: HookCommand) -> Changes:
+    """What an installation changes."""
+    record = records.get_record(house, file)
+    now = {
+        path: (before, _render_file(host, path, before, command, record))
+        for path, before in present.read_files(host, file).items()
+    }
+    return {path: (before, after) for path, (before, after) in now.items() if before != after}
+
+
+def _render_file(host: Host, path: Path, before: bytes | None, command: HookCommand, record: Record) -> bytes:
+    """What a file is to be.
+
+    Raises:
+        SettingsError: it is of another, or was changed by hand, and cannot be edited.
+    """
     if host.script:
-        after = scripts.render_script(host, command)
-        there = scripts.plan_scripts(host, file, command, records.get_digests(house, file))
-        return {path: (data, after) for path, data in there.items()}, []
-    before = present.read_settings(host, file)
-    with _naming_file(file, host):
-        text = (before or b"").decode()
-        new, made = add_hooks(text if text.strip("\ufeff \t\r\n") else host.empty, host, command)
-    return {file: (before, new.encode())} if new.encode() != before else {}, made
+        if before is not None and not present.is_whole_script(before, host, path, record):
+            ours = present.find_command(before, host, Path(command.home))
+            why = "was changed by hand" if ours else "is not of Insula's making"
+            raise SettingsError(f"{str(path)!r} {why} and would be overwritten; move it away and try again.")
+        return present.render_script(host, command)
+    with _naming_file(path, host):
+        text = host.empty if before is None or _is_blank(before) else before.decode()
+        return add_hooks(text, host, command).encode()
+
+
+def _save_record(
+    house: Path, host: Host, first: Path, command: HookCommand, changes: Changes, copies: Mapping[Path, str]
+) -> None:
+    """Write down what is put there, and where a copy of what there was is kept, so that it can be so again."""
+    old = records.get_record(house, first)
+    written, backups = dict(old.written), dict(old.backups)
+    for path, (before, after) in changes.items():
+        if before is None or not _holds_ours(host, before, house):
+            backups[path.name] = copies[path]
+        elif not (old.is_as_written(path, before) or old.is_as_written(path, after)):
+            backups.pop(path.name, None)  # somebody has changed it since we did
+        written[path.name] = records.hash_file(after or b"")
+    folders = old.folders or [str(path) for path in (first.parent, *first.parent.parents) if not path.exists()]
+    record = Record(host=host.id, command=str(command), folders=folders, written=written, backups=backups)
+    records.save_record(house, first, record)
+
+
+def _holds_ours(host: Host, data: bytes, house: Path) -> bool:
+    return bool(host.script) or (
+        not _is_blank(data) and bool(list_our_hooks(jsonc.parse_jsonc(data.decode()), host, house))
+    )
+
+
+def _apply_change(host: Host, file: Path, before: bytes | None, after: bytes | None) -> None:
+    """Put the new text in the place of a file, unless somebody else has been faster."""
+    if files.read_file(file) != before:
+        raise SettingsError(f"{str(file)!r} was changed by another program just now; try again.")
+    try:
+        if after is None:
+            Path(os.path.realpath(file)).unlink()
+            return
+        Path(os.path.realpath(file)).parent.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise SettingsError(f"{str(file)!r} cannot be written ({error.strerror}); allow it and try again.") from error
+    files.replace_file(file, after, 0o700 if host.per_event else None)  # what is run by its name must be a program
+
+
+def _back_up_file(house: Path, file: Path, data: bytes | None) -> str:
+    """Keep a copy of a file; returns its name, empty where there is no file."""
+    if data is None:
+        return ""
+    folder = files.make_private_folder(house / switch.BACKUPS)
+    stem = f"{file.parent.name.strip('.')}-{file.name}-{sha256(records.get_key(file).encode()).hexdigest()[:8]}"
+    name = f"{stem}-{time.time_ns()}"
+    files.replace_file(folder / name, data, 0o600)
+    for old in sorted(folder.glob(f"{stem}-*"))[:-KEPT]:
+        old.unlink(missing_ok=True)
+    return name
+
+
+# Uninstalling.
 
 
 def uninstall_hooks(
@@ -200,21 +266,39 @@ def uninstall_hooks(
         return _make_outcome(host, file, changes, kept=kept)
     with files.lock_folder(house):
         changes, kept = _plan_uninstall(house, host, file)
-        for path, change in changes.items():
-            _apply_change(house, host, path, *change)
+        for path, (before, after) in changes.items():
+            _back_up_file(house, path, before)
+            _apply_change(host, path, before, after)
         if not kept and all(after is None for _, after in changes.values()):
-            _remove_folders(records.get_record(house, file).get("folders", []))
-        records.forget_record(house, file)
+            _remove_folders(records.get_record(house, file).folders)
+        records.save_record(house, file, None)
     return _make_outcome(host, file, changes, kept=kept)
 
 
-def _plan_uninstall(house: Path, host: Host, file: Path) -> tuple[Changes, tuple[Path, ...]]:
-    """What an uninstallation changes, and what it leaves because somebody else has changed it."""
+def _plan_uninstall(house: Path, host: Host, first: Path) -> tuple[Changes, tuple[Path, ...]]:
+    """What an uninstallation changes, and the scripts that it leaves because somebody else has changed them."""
+    record, there = records.get_record(house, first), present.read_files(host, first)
+    now = {
+        path: (data, _render_without_ours(house, host, path, data, record))
+        for path, data in there.items()
+        if data is not None
+    }
+    changed = (path for path, (data, after) in now.items() if host.script and data == after)
+    kept = tuple(path for path in changed if present.find_command(there[path] or b"", host, house))
+    return {path: (data, after) for path, (data, after) in now.items() if data != after}, kept
+
+
+def _render_without_ours(house: Path, host: Host, path: Path, data: bytes, record: Record) -> bytes | None:
+    """A file as it was before us, where nobody else has changed it; else without what is ours; None to remove it."""
     if host.script:
-        whole, kept = scripts.plan_removal(host, file, house, records.get_digests(house, file))
-        return {path: (data, None) for path, data in whole.items()}, kept
-    before, after = _without_ours(house, host, file)
-    return {file: (before, after)} if before != after else {}, ()
+        return None if present.is_whole_script(data, host, path, record) else data
+    name = record.backups.get(path.name)
+    if name is not None and record.is_as_written(path, data):
+        copy = files.read_file(house / switch.BACKUPS / name) if name else b""
+        if copy is not None:  # the backups may have been erased
+            return copy if name else None
+    with _naming_file(path, host):
+        return data if _is_blank(data) else remove_hooks(data.decode(), host, house).encode()
 
 
 def _remove_folders(made: Sequence[str]) -> None:
@@ -224,33 +308,6 @@ def _remove_folders(made: Sequence[str]) -> None:
             Path(folder).rmdir()
 
 
-def _without_ours(house: Path, host: Host, file: Path) -> tuple[bytes | None, bytes | None]:
-    """The file as it is and as it was before us; None where there is none."""
-    if (before := present.read_settings(host, file)) is None:
-        return None, None
-    known = records.get_record(house, file)
-    with _naming_file(file, host):
-        text = before.decode()
-        if not text.strip("\ufeff \t\r\n"):
-            return before, before
-        after = remove_hooks(text, host, house, known.get("made"))
-    if after == host.empty and after != text and "before" in known:
-        return before, None if known["before"] is None else str(known["before"]).encode()
-    return before, after.encode()
-
-
-@contextlib.contextmanager
-def _naming_file(file: Path, host: Host) -> Generator[None]:
-    """Says which file cannot be used, and what to do."""
-    try:
-        yield
-    except (JsonError, UnicodeDecodeError, RecursionError) as error:
-        reason = str(error) if isinstance(error, JsonError) else "it is no text in UTF-8"
-        raise SettingsError(
-            f"{str(file)!r} is no settings file of {host.name} ({reason}); mend it and try again: it is untouched."
-        ) from error
-
-
 def uninstall_all(project: Path) -> tuple[list[InstallResult], list[InsulaError]]:
     """Take the hooks out of every settings file that they were put into, then remove what they run.
 
@@ -258,9 +315,7 @@ def uninstall_all(project: Path) -> tuple[list[InstallResult], list[InsulaError]
     """
     house = places.find_home()
     known = [
-        (HOSTS[record["host"]], Path(path))
-        for path, record in records.read_records(house).items()
-        if record.get("host") in HOSTS
+        (HOSTS[record.host], Path(path)) for path, record in records.read_records(house).items() if record.host in HOSTS
     ]
     usual = [(host, host.find_settings(where)) for host in HOSTS.values() for where in (None, project)]
     outcomes: list[InstallResult] = []
@@ -278,11 +333,6 @@ def uninstall_all(project: Path) -> tuple[list[InstallResult], list[InsulaError]
     return [outcome for outcome in outcomes if outcome.changed or outcome.kept], failures
 
 
-def has_hooks(house: Path) -> bool:
-    """Whether any settings file is on record."""
-    return bool(records.read_records(house))
-
-
 def _make_outcome(
     host: Host, file: Path, changes: Changes, shared: bool = False, kept: tuple[Path, ...] = ()
 ) -> InstallResult:
@@ -293,60 +343,3 @@ def _make_outcome(
 def _make_diff(path: Path, before: bytes | None, after: bytes | None) -> Iterator[str]:
     old, new = ((data or b"").decode("utf-8", "replace").splitlines() for data in (before, after))
     return difflib.unified_diff(old, new, str(path), str(path), lineterm="")
-
-
-def _apply_change(house: Path, host: Host, file: Path, before: bytes | None, after: bytes | None) -> None:
-    """Keep a copy, then put the new text in its place, unless somebody else has been faster."""
-    if before is not None:
-        _back_up_file(house, file, before)
-    if files.read_file(file) != before:
-        raise SettingsError(f"{str(file)!r} was changed by another program just now; try again.")
-    try:
-        if after is None:
-            Path(os.path.realpath(file)).unlink()
-            return
-        Path(os.path.realpath(file)).parent.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise SettingsError(f"{str(file)!r} cannot be written ({error.strerror}); allow it and try again.") from error
-    files.replace_file(file, after, 0o700 if host.per_event else None)  # what is run by its name must be a program
-
-
-def _back_up_file(house: Path, file: Path, data: bytes) -> None:
-    folder = files.make_private_folder(house / BACKUPS)
-    name = f"{file.parent.name.strip('.')}-{file.name}-{sha256(records.get_key(file).encode()).hexdigest()[:8]}"
-    files.replace_file(folder / f"{name}-{time.time_ns()}", data, 0o600)
-    for old in sorted(folder.glob(f"{name}-*"))[:-KEPT]:
-        old.unlink(missing_ok=True)
-
-
-def _save_record(house: Path, host: Host, file: Path, command: HookCommand, changes: Changes, made: list[str]) -> None:
-    """Write down what is put there, and what there was, so that it can be so again."""
-    old = records.get_record(house, file)
-    fresh: dict[str, Any] = {"folders": old.get("folders") or _list_missing_folders(file.parent)}
-    if host.script:
-        written = {path.name: scripts.hash_script(after or b"") for path, (_, after) in changes.items()}
-        fresh["digests"] = {**records.get_digests(house, file), **written}
-    elif file in changes:
-        fresh |= _describe_before(house, host, changes[file][0], made, old)
-    else:
-        fresh |= old
-    fresh |= {"host": host.id, "command": str(command)}
-    records.save_record(house, file, fresh)
-
-
-def _describe_before(
-    house: Path, host: Host, before: bytes | None, made: list[str], old: dict[str, Any]
-) -> dict[str, Any]:
-    text = (before or b"").decode()
-    if before is None or not text.strip("\ufeff \t\r\n"):
-        return {"made": made, "before": None if before is None else text}
-    if any(
-        list_our_hooks(jsonc.parse_jsonc(text), host, house)
-    ):  # an upgrade: what was true before us is on record already
-        return {**old, **({"made": [*old["made"], *made]} if "made" in old else {})}
-    return {"made": made}
-
-
-def _list_missing_folders(folder: Path) -> list[str]:
-    """The folders that there are not yet, the innermost first."""
-    return [str(path) for path in (folder, *folder.parents) if not path.exists()]

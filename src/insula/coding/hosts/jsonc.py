@@ -1,4 +1,4 @@
-"""An edit of JSON with comments that leaves every other byte alone, and that can be taken back to the byte.
+"""An edit of JSON with comments that leaves what else stands there alone.
 
 The settings of coding agents are written by hand: they have comments, trailing commas and a layout of their own. So
 nothing is parsed and printed again; a text is read to spans, and text is put in or taken out at spans.
@@ -11,6 +11,7 @@ from typing import Literal
 
 _SPACE = re.compile(r"[ \t\r\n\ufeff]*")
 _COMMENT = re.compile(r"//[^\r\n]*|/\*.*?\*/", re.DOTALL)
+_STRING = re.compile(r'"(?:[^"\\]|\\.)*"')
 _SCALAR = re.compile(r"true|false|null|-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?")
 _DEEPEST = 100
 """Containers in one another; no settings file has so many, and the stack of Python has an end."""
@@ -33,7 +34,11 @@ class Node:
 
     def get_value(self, key: str) -> "Node | None":
         """The value under `key`; of a key that stands there twice the last one, as readers of JSON have it."""
-        return next((member.node for member in reversed(self.members) if member.key == key), None)
+        return self.members[place].node if (place := self.find_place(key)) >= 0 else None
+
+    def find_place(self, key: str) -> int:
+        """Which member has that key, the last one of several; -1 for none."""
+        return max((number for number, member in enumerate(self.members) if member.key == key), default=-1)
 
     def to_plain(self) -> object:
         """The value without its places."""
@@ -160,24 +165,28 @@ def append_value(text: str, box: Node, value: object, key: str = "") -> str:
 
 
 def remove_member(text: str, box: Node, index: int) -> str:
-    """`text` without one member of an array or object: what `append_value` did, undone.
+    """`text` without one member of an array or object, and without the white space before it.
 
     What a person wrote around it stays. What was written within it, comments too, goes with it.
     """
-    member = box.members[index]
-    previous = box.members[index - 1] if index else None
+    member, previous = box.members[index], box.members[index - 1] if index else None
+    around = text[box.start + 1 : member.start] + text[member.node.end : box.end - 1]
+    if len(box.members) == 1 and not around.strip(" \t\r\n,"):
+        return text[: box.start + 1] + text[box.end - 1 :]
     gap, line = _find_gap(text, previous.comma + 1 if previous else box.start + 1, member.start)
-    end = member.node.end
+    before, after = text[:gap], text[member.node.end :]
     if member.comma >= 0:
-        return _join_parts(text[:gap], line, text[end : member.comma] + text[member.comma + 1 :])
-    if previous is not None:
-        return _join_parts(text[: previous.comma] + text[previous.comma + 1 : gap], line, text[end:])
-    return _join_parts(text[:gap], line, text[end if line else end + _count_closing(text, box, end) :])
-
-
-def _join_parts(before: str, line: str, after: str) -> str:
-    """Both parts; the end of a line comment before the second, which would become part of the comment without it."""
+        after = text[member.node.end : member.comma] + text[member.comma + 1 :]
+    elif previous is not None:
+        before = text[: previous.comma] + text[previous.comma + 1 : gap]
+    else:
+        after = after.removeprefix(_find_newline(text))  # which `append_value` put there
     return before + ("" if after.lstrip(" \t").startswith(("\n", "\r")) else line) + after
+
+
+def has_comment(text: str, member: Member) -> bool:
+    """Whether a comment stands in a member, its key and value."""
+    return _COMMENT.search(_STRING.sub("", text[member.start : member.node.end])) is not None
 
 
 def replace_value(text: str, node: Node, value: object) -> str:
@@ -185,44 +194,8 @@ def replace_value(text: str, node: Node, value: object) -> str:
     return text[: node.start] + json.dumps(value, ensure_ascii=False) + text[node.end :]
 
 
-def holds_only(text: str, box: Node, index: int) -> bool:
-    """Whether nothing but this member stands in an array or object: no other one, and no comment."""
-    return len(box.members) == index + 1 == 1 and is_bare(text, box)
-
-
-def is_bare(text: str, box: Node) -> bool:
-    """Whether no comment stands in an array or object, but for those within its values."""
-    at, around = box.start + 1, ""
-    for member in box.members:
-        around += text[at : member.start] + _before_value(text, member)
-        at = member.node.end
-    return not (around + text[at : box.end - 1]).strip(" \t\r\n,:")
-
-
-def is_plain(text: str, member: Member) -> bool:
-    """Whether no comment stands between the key and the value."""
-    return not _before_value(text, member).strip(" \t\r\n:")
-
-
-def _before_value(text: str, member: Member) -> str:
-    named = member.node.start > member.start
-    return text[_JsonReader(text).read_string(member.start)[1] : member.node.start] if named else ""
-
-
-def _count_closing(text: str, box: Node, end: int) -> int:
-    """Characters after an only member that `append_value` put there to bring the closing bracket to its own line."""
-    line = _find_newline(text)
-    space = text[end : _find_end(_SPACE, text, end)]
-    if not space.startswith(line):
-        return 0
-    if space.count("\n") > 1:
-        return len(line)
-    margin = line + _find_margin(text, box.start)
-    return len(margin) if space.startswith(margin) else 0
-
-
 def _find_gap(text: str, start: int, end: int) -> tuple[int, str]:
-    """Where the white space before `end` begins: after the last comment; and what ends that, where it is of a line."""
+    """Where the white space before `end` begins, after the last comment; and what must end that if it is of a line."""
     line = ""
     for comment in _find_comments(text, start, end):
         start = comment.end()

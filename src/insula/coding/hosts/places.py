@@ -288,11 +288,6 @@ def find_home() -> Path:
     return folders.folder(lambda: Path.home() / HOME)
 
 
-def is_ours(command: HookCommand, host_id: str, house: Path) -> bool:
-    """Whether a command has the form of Insula's hook for this host, from this folder or the usual one."""
-    return command.host == host_id and command.home in {str(house), str(Path.home() / HOME)}
-
-
 # The project that a settings file is for.
 
 

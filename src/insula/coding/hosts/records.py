@@ -3,26 +3,54 @@
 And the command line that was put there: Insula runs no other. What stands in the settings may be from anybody.
 """
 
-import json
 import os
 import stat
+from hashlib import sha256
 from pathlib import Path
-from typing import Any, NewType
+from typing import NewType
+
+from pydantic import BaseModel, ValidationError
 
 from insula.coding.hosts import files, places
 from insula.errors import SettingsError
-from insula.value import is_object
 
 FILE = "installed.json"
 
 Installed = NewType("Installed", str)
-"""A command line that Insula itself put into a settings file, as its record has it. Only `installed` makes one."""
+"""A command line that Insula itself put into a settings file, as its record has it. Only `list_installed` makes one."""
+
+
+class Record(BaseModel, frozen=True):
+    """What is remembered of a settings file, or of scripts, by the first of them."""
+
+    host: str = ""
+    command: str = ""
+    folders: list[str] = []
+    """Those that were made for it, the innermost first."""
+    written: dict[str, str] = {}
+    """Name of a file -> the digest of what was written there last."""
+    backups: dict[str, str] = {}
+    """Name of a file -> that of the copy of what stood there before us; empty where nothing did."""
+
+    def is_as_written(self, path: Path, data: bytes | None) -> bool:
+        """Whether a file is to the byte as it was written last."""
+        return data is not None and self.written.get(path.name) == hash_file(data)
+
+
+class _Records(BaseModel):
+    v: int = 1
+    files: dict[str, Record] = {}
+
+
+def hash_file(data: bytes) -> str:
+    """What stands for the bytes of a file on record."""
+    return sha256(data).hexdigest()
 
 
 def list_installed(house: Path, host_id: str) -> frozenset[Installed]:
     """The command lines that were put into the settings of a host; none where the record is not to be trusted."""
-    lines = [record.get("command") for record in read_records(house).values() if record.get("host") == host_id]
-    return frozenset(Installed(line) for line in lines if isinstance(line, str) and _is_whole(line, host_id))
+    lines = (record.command for record in read_records(house).values() if record.host == host_id)
+    return frozenset(Installed(line) for line in lines if _is_whole(line, host_id))
 
 
 def _is_whole(line: str, host_id: str) -> bool:
@@ -72,50 +100,35 @@ def _others_write(about: os.stat_result) -> bool:
     return bool(about.st_mode & stat.S_IWOTH or (about.st_mode & stat.S_IWGRP and about.st_gid != about.st_uid))
 
 
-def read_records(house: Path) -> dict[str, dict[str, Any]]:
+def read_records(house: Path) -> dict[str, Record]:
     """What is remembered of each, by its path; nothing where the record is not to be trusted."""
-    listed: object = {} if explain_distrust(house) else files.read_json(house / FILE).get("files")
-    return {path: record for path, record in listed.items() if is_object(record)} if is_object(listed) else {}
+    try:
+        return {} if explain_distrust(house) else _Records.model_validate(files.read_json(house / FILE)).files
+    except ValidationError:
+        return {}
 
 
-def get_record(house: Path, file: Path) -> dict[str, Any]:
+def get_record(house: Path, file: Path) -> Record:
     """What is remembered of one; empty where that is nothing."""
-    return read_records(house).get(get_key(file), {})
+    return read_records(house).get(get_key(file), Record())
 
 
-def get_digests(house: Path, file: Path) -> dict[str, str]:
-    """Of the scripts of a host: the digest of what was written last, by the name of the file."""
-    digests: object = get_record(house, file).get("digests")
-    return {name: str(value) for name, value in digests.items()} if is_object(digests) else {}
-
-
-def save_record(house: Path, file: Path, record: dict[str, Any]) -> None:
-    """Remember this of a file.
-
-    Raises:
-        SettingsError: it cannot be written.
-    """
-    _write_records(house, {**read_records(house), get_key(file): record})
-
-
-def forget_record(house: Path, file: Path) -> None:
-    """Remember nothing of a file any more.
+def save_record(house: Path, file: Path, record: Record | None) -> None:
+    """Remember this of a file, or nothing any more.
 
     Raises:
         SettingsError: it cannot be written.
     """
     known = read_records(house)
-    if known.pop(get_key(file), None) is not None:
-        _write_records(house, known)
+    if record is None and get_key(file) not in known:
+        return
+    if why := explain_distrust(house):
+        raise SettingsError(f"What is installed cannot be noted: {why}.")
+    kept = {path: other for path, other in known.items() if path != get_key(file)}
+    now = _Records(files=kept | ({get_key(file): record} if record else {}))
+    files.replace_file(files.make_private_folder(house) / FILE, now.model_dump_json(indent=1).encode(), 0o600)
 
 
 def get_key(file: Path) -> str:
     """The name that a file has here."""
     return str(file.absolute())
-
-
-def _write_records(house: Path, known: dict[str, dict[str, Any]]) -> None:
-    if why := explain_distrust(house):
-        raise SettingsError(f"What is installed cannot be noted: {why}.")
-    data = json.dumps({"v": 1, "files": known}, indent=1).encode()
-    files.replace_file(files.make_private_folder(house) / FILE, data, 0o600)
