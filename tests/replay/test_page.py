@@ -173,7 +173,7 @@ def test_the_worst_moment_is_one_click_away_without_a_script() -> None:
     sessions = pages.week()
     totals = pages.totals(sessions)
     text = page.render_page(sessions, totals)
-    anchor = Parsed(text[text.index('class="go"') - 20 :]).values("href")[0][1:]
+    anchor = Parsed(text[text.index("Worst moments") :]).values("href")[0][1:]
     place = text[text.index(f'<li id="{anchor}"') :]
     assert place.index(figures.format_tokens(totals.worst[0].tokens)) < place.index("</li>")
     opened = text.rindex("<details", 0, text.index(f'<li id="{anchor}"'))

@@ -1,16 +1,13 @@
-"""What the page says of a moment and of the user's words, in a few words of the project's vocabulary."""
+"""What page and terminal say of a moment and of the user's words, in a few words of the project's vocabulary."""
 
 from insula.coding.replay import figures
 from insula.coding.replay.model import GivenWord, Moment
 from insula.coding.replay.visible import show_safely
 from insula.coding.step.instructions.instruction import ASKED
-from insula.coding.step.ladder import AWARENESS, DIRECTIVE, FLAG, SOCRATIC
 from insula.coding.step.senses import EVERY, load_sense, unmet
-from insula.coding.step.wording import LONGEST, SIGN
 
 FELT: dict[str, str] = {name: load_sense(name).LABEL for name in EVERY}
 """What each sense feels, in a word."""
-RUNGS = {0: "information", AWARENESS: "awareness", SOCRATIC: "Socratic", DIRECTIVE: "directive", FLAG: "flag to user"}
 _COUNTED = {
     "nociception": "failed in {} turns",
     "vestibular": "{} repeats",
@@ -18,21 +15,6 @@ _COUNTED = {
     "chronos": "{} turns without the user",
     "spatial": "{} importers",
 }
-
-
-def name_feeling(sense: str) -> str:
-    """What a sense feels."""
-    return FELT.get(sense, show_safely(sense))
-
-
-def name_rung(number: int) -> str:
-    """The name of a rung."""
-    return RUNGS.get(number, f"rung {number}")
-
-
-def show_text(text: str) -> str:
-    """A text of ours without the sign that tells whose it is."""
-    return show_safely(text.removeprefix(SIGN), LONGEST)
 
 
 def describe_moment(moment: Moment) -> str:
@@ -55,18 +37,3 @@ def describe_fate(given: GivenWord) -> str:
         return f"broken at step {given.broken[0]}{f' and {figures.format_number(more)} more' if more else ''}"
     kept = "nothing shows that it was left out" if given.kind == ASKED else "nothing shows that it was broken"
     return show_safely(given.unmet) if given.unmet else kept
-
-
-FILTERS = {
-    "number": figures.format_number,
-    "tokens": figures.format_tokens,
-    "duration": figures.format_duration,
-    "when": figures.format_time,
-    "said": show_text,
-    "felt": name_feeling,
-    "feeling": describe_moment,
-    "introduction": introduce_moment,
-    "fate": describe_fate,
-    "rung": name_rung,
-}
-"""What the templates call, here and in the server's pages, by its name there."""

@@ -7,60 +7,43 @@ stretched to the width of the page, so it holds only shapes that bear that: rect
 import math
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from insula.coding.replay.model import Moment, Replayed, TimelinePoint
 
 BARS = 400
 """The most bars of a timeline: fifty timelines leave the page below 5 MB."""
-UNIT = 8
-"""Width of a bar with the gap after it."""
-DENSE = 250
-"""From so many bars on there is no gap: it would be narrower than a pixel."""
+UNIT, BAR = 8, 7
+"""Width of a bar with the gap after it, and without."""
 ROOM = 48
 """A session of fewer actions leaves the rest of the width empty, so that its bars do not become beams."""
 FLOOR, DECADES = 10, 4
 """The height is the logarithm of the tokens, from ten to a hundred thousand."""
-
-TOP, BASE = 16, 96
-"""Of the bars; above them is the user's lane."""
-STUCK, INSULA = 100, 122
-"""The lanes below: top of where it was stuck, foot of what would have been said."""
-
-Bar = Sequence[TimelinePoint]
-"""An action, or several in a row."""
+TOP, BASE, FOOT = 16, 96, 122
+"""Of the bars, between the lane of the user's messages and that of what would be said, at the foot."""
 
 
-@dataclass(frozen=True, slots=True)
-class TimelineBox:
-    """A rectangle that the page says something about."""
+class TimelineBox(NamedTuple):
+    """A rectangle that the page says something about: a stretch that went wrong, or a text after an action."""
 
     x: int
     y: int
     width: int
     height: int
-    moment: Moment | None = None
-    """Of a stretch that went wrong."""
-    point: TimelinePoint | None = None
-    """Of a text: the action after which it would have been said."""
+    of: Moment | TimelinePoint
 
 
-@dataclass(frozen=True, slots=True)
-class Timeline:
+class Timeline(NamedTuple):
     """What the template draws: paths, and boxes of which something is said."""
 
-    first: int
-    last: int
-    """Steps of the first and the last action."""
     each: int
     """Actions per bar."""
     width: int
     calls: str
     failed: str
     user: str
-    felt: str
-    stuck: tuple[TimelineBox, ...]
-    texts: tuple[TimelineBox, ...]
+    stuck: Sequence[TimelineBox]
+    texts: Sequence[TimelineBox]
 
 
 def draw_timeline(session: Replayed) -> Timeline:
@@ -68,54 +51,41 @@ def draw_timeline(session: Replayed) -> Timeline:
     points = sorted(session.points, key=lambda point: point.step)
     each = math.ceil(len(points) / BARS)
     bars = [points[at : at + each] for at in range(0, len(points), each)]
-    wide = UNIT if len(bars) > DENSE else UNIT - 2
+    lasts, heights = [bar[-1].step for bar in bars], list(map(_measure_height, bars))
+    failed = (height * sum(not point.ok for point in bar) / len(bar) for height, bar in zip(heights, bars, strict=True))
     return Timeline(
-        first=points[0].step,
-        last=points[-1].step,
         each=each,
         width=max(ROOM, len(bars)) * UNIT,
-        calls=_draw_lane(wide, BASE, map(_measure_height, bars)),
-        failed=_draw_lane(wide, BASE, (_measure_height(bar) * _share_failed(bar) for bar in bars)),
-        user="".join(
-            _draw_box(_find_bar(bars, step) * UNIT, 4, 2, BASE - 4) for step in sorted(set(session.user_steps))
-        ),
-        felt=_draw_lane(wide, INSULA, (3 * any(point.sense for point in bar) for bar in bars)),
-        stuck=tuple(_draw_moment(bars, moment) for moment in session.moments),
-        texts=tuple(_draw_text(at, wide, bar) for at, bar in enumerate(bars) if any(point.said for point in bar)),
+        calls=_draw_lane(heights),
+        failed=_draw_lane(failed),
+        user="".join(_draw_box(bisect_left(lasts, step) * UNIT, 4, 2, BASE - 4) for step in session.user_steps),
+        stuck=[_draw_moment(bars, lasts, moment) for moment in session.moments],
+        texts=[_draw_text(at, bar) for at, bar in enumerate(bars) if any(point.said for point in bar)],
     )
 
 
-def _measure_height(bar: Bar) -> float:
+def _measure_height(bar: Sequence[TimelinePoint]) -> float:
     """Never nothing: an action that brought no token was one all the same."""
     tokens = sum(point.tokens for point in bar)
     decades = math.log10(max(tokens, FLOOR) / FLOOR)
     return max(2.0, (BASE - TOP) * min(decades, DECADES) / DECADES)
 
 
-def _share_failed(bar: Bar) -> float:
-    return sum(not point.ok for point in bar) / len(bar)
+def _draw_moment(bars: Sequence[Sequence[TimelinePoint]], lasts: Sequence[int], moment: Moment) -> TimelineBox:
+    start, end = bisect_left(lasts, moment.first), bisect_right(bars, moment.last, key=lambda bar: bar[0].step)
+    return TimelineBox(start * UNIT, TOP, max(1, end - start) * UNIT, BASE + 4 - TOP, moment)
 
 
-def _find_bar(bars: Sequence[Bar], step: int) -> int:
-    """The bar in which a step lies."""
-    return bisect_left(bars, step, key=lambda bar: bar[-1].step)
-
-
-def _draw_moment(bars: Sequence[Bar], moment: Moment) -> TimelineBox:
-    start, end = _find_bar(bars, moment.first), bisect_right(bars, moment.last, key=lambda bar: bar[0].step)
-    return TimelineBox(start * UNIT, TOP, max(1, end - start) * UNIT, BASE - TOP, moment=moment)
-
-
-def _draw_text(at: int, wide: int, bar: Bar) -> TimelineBox:
+def _draw_text(at: int, bar: Sequence[TimelinePoint]) -> TimelineBox:
     """The loudest text of a bar, as high as its rung; what is no part of the ladder is as high as awareness."""
     point = max(bar, key=lambda point: (bool(point.said), point.rung))
     high = 3 + 3 * max(1, point.rung)
-    return TimelineBox(at * UNIT, INSULA - high, wide, high, point=point)
+    return TimelineBox(at * UNIT, FOOT - high, BAR, high, point)
 
 
-def _draw_lane(wide: int, base: int, heights: Iterable[float]) -> str:
+def _draw_lane(heights: Iterable[float]) -> str:
     whole = map(math.ceil, heights)
-    return "".join(_draw_box(at * UNIT, base - high, wide, high) for at, high in enumerate(whole) if high)
+    return "".join(_draw_box(at * UNIT, BASE - high, BAR, high) for at, high in enumerate(whole) if high)
 
 
 def _draw_box(x: int, y: int, wide: int, high: int) -> str:
