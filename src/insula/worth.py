@@ -125,17 +125,6 @@ class Worth(Value):
         return USELESS if self.high < WORTHWHILE * self.told.most else UNKNOWN
 
     @property
-    def missing(self) -> int:
-        """How many more cases it takes, in both arms together and shared as so far, until an effect is told.
-
-        That is in four of five cases, for an effect as large as it looks now, no smaller than what is worth while; 0
-        where something can be said already.
-        """
-        if self.verdict != UNKNOWN:
-            return 0
-        return max(1, self.count_cases_for(max(abs(self.estimate), WORTHWHILE * self.told.most)))
-
-    @property
     def least(self) -> float:
         """The smallest effect that so many cases would have shown in four of five years; `most` where none would."""
         have = self.told.cases + self.withheld.cases
@@ -143,18 +132,6 @@ class Worth(Value):
             return self.told.most
         spread = (self.told.variance, self.withheld.variance)
         return min(1.0, find_least_effect(*spread, have, self.told.cases / have)) * self.told.most
-
-    def count_cases_for(self, effect: float) -> int:
-        """How many more cases, shared as so far, would show an effect in four of five years; 0 where they are there."""
-        have = self.told.cases + self.withheld.cases
-        share = self.told.cases / have if self.told.cases and self.withheld.cases else 0.5
-        wanted = count_needed_cases(self.told.variance, self.withheld.variance, effect / self.told.most, share)
-        return max(0, wanted - int(have))
-
-    def forecast_days(self, so_far: float) -> float:
-        """How many more days it takes at the rate of the days so far; infinite where nothing came in them."""
-        have = self.told.cases + self.withheld.cases
-        return self.missing * so_far / have if have else math.inf
 
 
 def compare_outcomes(told: Outcomes, withheld: Outcomes) -> Worth:
@@ -165,30 +142,14 @@ def compare_outcomes(told: Outcomes, withheld: Outcomes) -> Worth:
     return Worth(told=told, withheld=withheld, low=low * told.most, high=high * told.most)
 
 
-def count_needed_cases(told: float, withheld: float, effect: float, share: float = 0.5) -> int:
-    """Cases in both arms together after which an effect is told in four of five years.
+def find_least_effect(told: float, withheld: float, cases: float, share: float = 0.5) -> float:
+    """The smallest effect that is told in four of five years after so many cases in both arms together.
 
     Args:
         told: variance of a case where the text is told, and
         withheld: where it is not, outcomes being shares of the most.
         share: of the cases in which the text is told.
     """
-
-    def is_seen(cases: float) -> bool:
-        return effect >= find_least_effect(told, withheld, cases, share)
-
-    most = 2.0
-    while not is_seen(most):
-        most *= 2
-    few = most / 2
-    for _ in range(_HALVINGS):
-        middle = (few + most) / 2
-        few, most = (few, middle) if is_seen(middle) else (middle, most)
-    return math.ceil(most)
-
-
-def find_least_effect(told: float, withheld: float, cases: float, share: float = 0.5) -> float:
-    """The smallest effect that is told in four of five years after so many cases; see `count_needed_cases`."""
     price = _PRICE + sum(0.5 * math.log(max(1.0, of * cases) * math.pi / 2) for of in (share, 1 - share))
     deviation = math.sqrt((told / share + withheld / (1 - share)) / cases)
     return (POWER + math.sqrt(2 * price)) * deviation

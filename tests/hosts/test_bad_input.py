@@ -30,11 +30,6 @@ def test_a_large_payload_costs_little_on_disk(tmp_path: Path) -> None:
     assert not failures(tmp_path)
 
 
-def test_a_host_that_nobody_knows_is_counted(tmp_path: Path) -> None:
-    assert spawn(tmp_path, "other", PAYLOAD) is None
-    assert failures(tmp_path)[0]["kind"] == "LookupError"
-
-
 @pytest.mark.parametrize("field", sorted(PAYLOAD))
 @pytest.mark.parametrize("value", [None, 1, -1.5, True, [], {}, "", [[1]], {"x": {"y": None}}, "\ud800"])
 def test_a_field_of_the_wrong_type_breaks_nothing(tmp_path: Path, field: str, value: object) -> None:

@@ -74,15 +74,6 @@ def test_a_hook_installed_twice_counts_and_speaks_once(tmp_path: Path) -> None:
     assert [bool(answer) for answer in answers] == [False, False, False, False, True, False, False, False]
 
 
-def test_two_sessions_in_one_project_do_not_disturb_each_other(tmp_path: Path) -> None:
-    payload = failing(recorded("claude-code"))
-    for number in range(3):
-        answers = [
-            call(tmp_path, "claude-code", again(payload | {"session_id": name}, number)) for name in ("one", "two")
-        ]
-        assert bool(answers[0]) == bool(answers[1]) == (number == 2)
-
-
 def test_chronos_counts_from_the_user_s_last_message_and_not_without_one_at_the_keyboard(tmp_path: Path) -> None:
     payloads = recorded("claude-code")
     prompt = next(p for p in payloads if p["hook_event_name"] == "UserPromptSubmit")

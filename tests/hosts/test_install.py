@@ -237,13 +237,6 @@ def test_the_variables_that_move_a_host_are_honoured(tmp_path: Path, monkeypatch
         assert (tmp_path / name / below).is_file()
 
 
-def test_a_project_keeps_the_path_of_this_machine_out_of_shared_settings(user: Path) -> None:
-    _, output = insula("install", "claude-code", "--project")
-    assert (user / "project/.claude/settings.local.json").exists()
-    assert "local settings" in output
-    assert "do not commit" in insula("install", "gemini", "--project")[1]
-
-
 def test_a_project_is_the_repository_that_one_stands_in(user: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (user / "project/.git").mkdir()
     (user / "project/deep/inner").mkdir(parents=True)

@@ -96,7 +96,6 @@ QUIET = trials.HookRun("PostToolUse", 0, b"", 0.01)
         ([QUIET], [answer("a note", "Stop")], "not the form"),
         ([QUIET], [trials.HookRun("PostToolUse", 0, b"a note", 0.01)], "not the form"),
         ([QUIET], [trials.HookRun("PostToolUse", 0, b'{"systemMessage": "a note"}', 0.01)], "not the form"),
-        ([QUIET], [answer("x" * 3000)], "more than 2000"),
         ([trials.HookRun("PostToolUse", 2, b"", 0.01)], [answer("a note")], "ended with 2"),
     ],
 )

@@ -36,15 +36,6 @@ def senses_on(home: Path) -> set[str]:
     return {check["name"] for check in checks if check["says"].startswith("on: ")}
 
 
-def test_off_and_on_hold_everywhere(home: Path, user: Path) -> None:
-    insula("off")
-    assert is_off(home, user)
-    assert json.loads((home / "hook.json").read_text()) == {"v": 1, "off": True, "projects_off": [], "holdout": 0.1}
-    assert (home / "hook.json").stat().st_mode & 0o777 == 0o600
-    insula("on")
-    assert not is_off(home, user)
-
-
 def test_a_project_is_switched_off_with_all_its_folders(home: Path, user: Path) -> None:
     insula("off", "--project")
     assert is_off(home, user / "project/inner")
@@ -161,7 +152,7 @@ def test_hooks_are_taken_out_to_the_byte_after_a_purge() -> None:
 def test_nothing_is_left_of_us_after_all_was_taken_out_and_erased(home: Path, user: Path) -> None:
     insula("install", "codex")
     (home / "rules.jsonl").write_text("{}")
-    assert "Still in" in insula("uninstall", "--all")[1]
+    assert "still in" in insula("uninstall", "--all")[1]
     assert insula("purge", "--yes")[0] == 0
     assert not home.exists() and [path for path in user.rglob("*") if path.is_file()] == []
     insula("purge", "--yes")

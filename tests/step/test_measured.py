@@ -42,15 +42,15 @@ def test_a_person_is_told_why_a_sense_speaks_or_does_not() -> None:
     assert "chronos (" in list_reasons(DEFAULT, False) and "chronos (" not in told
 
 
-def rules(told: tuple[int, int], held: tuple[int, int], days: float = 7.0) -> EffectRow:
+def rules(told: tuple[int, int], held: tuple[int, int]) -> EffectRow:
     """The row of rules, from how many of how many sessions went wrong with and without."""
-    return make_row("rules", SHARE, compare_outcomes(make_rate(*told), make_rate(*held)), days)
+    return make_row("rules", SHARE, compare_outcomes(make_rate(*told), make_rate(*held)))
 
 
 def notes(told: float, held: float, sessions: int = 40) -> EffectRow:
     """The row of notes, from the turns that each trouble took with and without."""
     outcomes = (make_amounts([turns] * sessions, 25) for turns in (told, held))
-    return make_row("notes", TURNS, compare_outcomes(*outcomes), 7.0)
+    return make_row("notes", TURNS, compare_outcomes(*outcomes))
 
 
 @pytest.mark.parametrize(("told", "held", "said"), [(2.0, 15.0, "works"), (15.0, 2.0, "hurts"), (6.0, 6.0, "")])

@@ -174,12 +174,8 @@ def _uninstall_all(json: bool) -> int:
         return 1
     if had_code and not (house / "hook").exists():
         print(f"The code that they ran, in {house / 'hook'}, was removed.")
-    left = [
-        *(["what was learned"] if switch.has_learned(house) else ()),
-        *(["backups of your settings"] if switch.has_backups(house) else ()),
-    ]
-    if left:
-        print(f"Still in {house}: {' and '.join(left)}; `insula purge` erases that.")
+    if any((house / name).exists() for name in switch.ERASED):
+        print(f"What was learned, and backups of your settings, are still in {house}; `insula purge` erases that.")
     return 0
 
 

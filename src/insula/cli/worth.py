@@ -25,7 +25,6 @@ from insula.coding.replay.worth import (
     HookWorth,
     NotedTrouble,
     RuleOutcome,
-    count_days,
     make_row,
     measure_worth,
     note_verdict,
@@ -83,9 +82,7 @@ def of_talk(user: str) -> list[EffectRow]:
         user_id = await store.nights.find_user_id(user)
         return await store.nights.list_signals(user_id, [TURN], 0.0) if user_id is not None else []
 
-    turns = with_store(read_turns)
-    days = count_days((turn.at for turn in turns), time.time())
-    return [make_row(name, SHARE, effect, days) for name, effect in sentence_effects(turns).items()]
+    return [make_row(name, SHARE, effect) for name, effect in sentence_effects(with_store(read_turns)).items()]
 
 
 @app.command()

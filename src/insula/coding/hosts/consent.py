@@ -44,7 +44,7 @@ def check_consent(
         "gemini": lambda: _check_gemini(host, file, root, handlers),
         "qwen": lambda: _check_disabled(host, [host.find_settings(), host.find_settings(here)]),
         "copilot": lambda: _check_disabled(host, [host.find_settings(), host.find_settings(here)]),
-        "droid": lambda: _check_droid(host, file),
+        "droid": lambda: _check_disabled(host, [host.find_settings(), file]),
     }
     return looks[host.id]() if host.id in looks else ()
 
@@ -133,13 +133,6 @@ def _check_disabled(host: Host, settings: Iterable[Path]) -> Iterator[HostCheck]
     for file in settings:
         if _read_values(file, get_project(host, file)).get("disableAllHooks") is True:
             yield HostCheck(host.id, "allowed", "broken", f"{file} disables all hooks", "remove disableAllHooks there")
-
-
-def _check_droid(host: Host, file: Path) -> Iterator[HostCheck]:
-    yield from _check_disabled(host, [host.find_settings(), file])
-    if (other := file.with_name("hooks.json")).exists():
-        says = f"Factory's documents say that {file} is not read for hooks where {other} is"
-        yield HostCheck(host.id, "allowed", "warn", says, f"copy the hooks of {file} there")
 
 
 def _read_values(file: Path, project: Path | None = None) -> dict[str, Any]:

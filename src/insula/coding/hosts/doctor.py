@@ -4,7 +4,6 @@ A hook that fails says nothing to anybody (law 4), so this is where it is told. 
 """
 
 import contextlib
-import json
 import os
 import secrets
 import shutil
@@ -13,51 +12,39 @@ import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Set
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING
 
 import insula
-from insula.coding.hosts import (
-    jsonc,
-    places,
-    present,
-    records,
-    runtime,
-    switch,
-    trials,
-)
+from insula.coding.hosts import jsonc, places, present, records, runtime, switch, trials
 from insula.coding.hosts.consent import HostCheck, State, check_consent
 from insula.coding.hosts.dialects import PROVEN
-from insula.coding.hosts.jsonc import JsonError, Node
+from insula.coding.hosts.jsonc import JsonError
 from insula.coding.hosts.places import HOSTS, Host
-from insula.coding.hosts.present import InstalledHook, Present, list_hooks, list_our_hooks
+from insula.coding.hosts.present import Present, list_hooks
 from insula.coding.hosts.records import Installed
 from insula.coding.step.senses import load_sense
 from insula.coding.step.senses.register import MEASURED
-from insula.coding.step.trace import SETTINGS
+from insula.coding.step.trace import SETTINGS, parse_records, read_end
 from insula.coding.step.worth import list_false_alarms
 from insula.errors import InsulaError
 from insula.foreign import search_path
 from insula.redaction import redact
+from insula.value import is_number
 
 if TYPE_CHECKING:  # it loads a server of models
     from insula.coding.hosts.live import Proof
 
 DAYS = 7
 """How far back failures are counted."""
-ROOM = 10 * 1024 * 1024
-"""Bytes that should be free: less than a month of traces takes."""
-LONGEST = 2000
-"""Characters of an answer; hosts put longer ones into a file."""
 QUOTED = 160
 """Characters of their command lines that are shown."""
 TRIAL = "insula-doctor-"
 """How the session of a trial begins; no host makes such an id."""
-
-
 LEFT = 3600
 """Seconds after which the session of a trial is nobody's any more."""
 FAILURES = ("failures.1.jsonl", "failures.jsonl")
-
+MOST = 1 << 20
+"""Bytes of each that are read."""
 
 Prover = Callable[[str, Path], "Proof"]
 
@@ -95,7 +82,7 @@ def examine_host(
         yield HostCheck(host.id if host else "", "hooks", "idle", "none are installed here", f"insula install {wanted}")
     for agent, files in present.items():
         if files.here:  # of a check that two files lead to, one is enough
-            yield from _drop_repeated(_check_host(agent, files.here, house, places.find_root(here), prove))
+            yield from dict.fromkeys(_check_host(agent, files.here, house, places.find_root(here), prove))
             yield from _check_failures(agent.id, failures, ours, _name_install({agent: files}))
         yield from _check_foreign(agent, files)
 
@@ -132,47 +119,31 @@ def _remove_trials(house: Path) -> None:
                 shutil.rmtree(session, ignore_errors=True)
 
 
-def _drop_repeated(checks: Iterable[HostCheck]) -> Iterator[HostCheck]:
-    seen: set[HostCheck] = set()
-    for check in checks:
-        if check not in seen:
-            seen.add(check)
-            yield check
-
-
 def _check_host(
     host: Host, files: Mapping[Path, bytes], house: Path, here: Path, prove: Prover | None
 ) -> Iterator[HostCheck]:
     installed = records.list_installed(house, host.id)
     commands: dict[Installed, None] = {}
     allowed = True
-    active = 0
     if host.unproven:
         yield HostCheck(host.id, "experimental", "warn", host.unproven, _name_canary(host))
     for file, data in files.items():
         if host.script:
             entries = list(present.list_script_hooks(host, file))
         else:
-            root, problem = _parse_settings(host, file, data)
-            if root is None:
-                yield problem
+            try:
+                root = jsonc.parse_jsonc(data.decode())
+            except (JsonError, UnicodeDecodeError, RecursionError) as error:
+                says = f"{str(file)!r} is no JSON ({error})"
+                yield HostCheck(host.id, "settings", "broken", says, "mend the file; nothing of it was changed")
                 continue
             handlers = [hook for hook in list_hooks(root) if hook.command in installed]
             entries = [(hook.event, line) for hook in handlers for line in installed if line == hook.command]
-            ours = list_our_hooks(root, host, house)
-            yield from _check_missing(host, (hook for hook in ours if hook.command not in installed))
             consent = list(check_consent(host, file, root, handlers, here))
             allowed = allowed and not any(check.state == "broken" for check in consent)
             yield from consent
         commands |= dict.fromkeys(command for _, command in entries)
-        active += bool(entries)
         yield _check_entries(host, file, {event for event, _ in entries})
-    if active > 1:
-        yield HostCheck(
-            host.id, "twice", "warn",
-            f"installed in {active} settings files; where both hold, the second hook is ignored but costs its time",
-            f"insula uninstall {host.id} --project, in the project that need not have it",
-        )  # fmt: skip
     for command in commands:
         yield from _check_command(host, command, house)
     if prove is not None:
@@ -184,15 +155,6 @@ def _name_canary(host: Host) -> str:
     if host.id in PROVEN:
         return f"insula doctor {host.id} --live"
     return f"let {host.name} run `cat missing-1` to `cat missing-5`, and ask it what [insula] said"
-
-
-def _parse_settings(host: Host, file: Path, data: bytes) -> tuple[Node | None, HostCheck]:
-    fine = HostCheck(host.id, "settings", "ok", str(file))
-    try:
-        return jsonc.parse_jsonc(data.decode()), fine
-    except (JsonError, UnicodeDecodeError, RecursionError) as error:
-        remedy = "mend the file; nothing of it was changed"
-        return None, HostCheck(host.id, "settings", "broken", f"{str(file)!r} is no JSON ({error})", remedy)
 
 
 def _check_entries(host: Host, file: Path, there: Set[str]) -> HostCheck:
@@ -223,9 +185,6 @@ def _check_house(house: Path, again: str) -> Iterator[HostCheck]:
         )
     else:
         yield HostCheck("", "folder", "ok", f"{house}, for you alone")
-    free = shutil.disk_usage(house).free
-    if free < ROOM:
-        yield HostCheck("", "disk", "broken", f"{free // 1024} KB are free for {house}", "make room, or insula purge")
 
 
 def _open_to_others(house: Path) -> list[str]:
@@ -277,11 +236,11 @@ def _count_failures(house: Path, host: Host | None) -> Counter[tuple[str, str]]:
     """What the hook noted of its own failures lately: how often which kind, and in which host."""
     since = time.time() - DAYS * 86400
     kinds: Counter[tuple[str, str]] = Counter()
-    for line in (line for name in FAILURES for line in _read_lines(house / name)):
-        with contextlib.suppress(ValueError, TypeError, AttributeError, RecursionError):
-            at, failed, kind = _parse_failure(line)
-            if at >= since and (host is None or failed == host.id):
-                kinds[kind, failed] += 1
+    for name in FAILURES:
+        for record in parse_records(read_end(str(house / name), MOST)):
+            at, failed = record.get("t"), str(record.get("host", ""))
+            if is_number(at) and at >= since and (host is None or failed == host.id):
+                kinds[str(record.get("kind", "")), failed] += 1
     return kinds
 
 
@@ -296,18 +255,6 @@ def _check_failures(section: str, kinds: Counter[tuple[str, str]], ours: Set[str
             section, "failures", "warn", f"{number} × {kind}{where} in {DAYS} days; the agent's work went on",
             f"run {again} again; if it goes on, report it with the output of insula doctor --json",
         )  # fmt: skip
-
-
-def _parse_failure(line: str) -> tuple[float, str, str]:
-    record = cast(dict[str, Any], json.loads(line))
-    return float(record["t"]) if "t" in record else 0.0, str(record.get("host", "")), str(record.get("kind", ""))
-
-
-def _read_lines(path: Path) -> Iterable[str]:
-    try:
-        return path.read_text("utf-8", "replace").splitlines()
-    except OSError:
-        return ()
 
 
 # Whether it runs.
@@ -330,15 +277,6 @@ def _check_command(host: Host, command: Installed, house: Path) -> Iterator[Host
         yield HostCheck(host.id, "folder", "warn", says, f"insula install {host.id}, or set INSULA_HOME to the former")
     elif not switch.read_switches(house)["off"]:
         yield _try_command(host, command, house)
-
-
-def _check_missing(host: Host, hooks: Iterable[InstalledHook]) -> Iterator[HostCheck]:
-    """Interpreters that are not there; they are only looked for, as the hooks may be anybody's."""
-    for hook in hooks:
-        parts = places.read_command(hook.command)
-        if parts and not Path(parts.python).exists():
-            says = f"{parts.python}, which hooks name, is not there"
-            yield HostCheck(host.id, "interpreter", "broken", says, f"insula install {host.id}")
 
 
 def _try_command(host: Host, command: Installed, house: Path) -> HostCheck:
@@ -366,8 +304,6 @@ def _judge_trial(host: Host, trial: trials.Trial) -> HostCheck:
         says = f"the answer at {wrong[0].event} has not the form that {host.name} reads"
     elif not any(texts):
         says = f"the hook said nothing after {trials.ERRORS} similar errors"
-    elif max(map(len, texts)) > LONGEST:
-        says = f"an answer has more than {LONGEST} characters"
     else:
         example = next(filter(None, texts))  # so that a person sees once what their agent will read
         took = f"{trial.milliseconds:.0f} ms a call"

@@ -119,20 +119,6 @@ def purge_records(home: Path) -> Sequence[str]:
     return there
 
 
-def has_learned(home: Path) -> bool:
-    """Whether anything is there that was observed or learned, apart from backups."""
-    return any(_is_something(home / name) for name in ERASED if name != BACKUPS)
-
-
-def has_backups(home: Path) -> bool:
-    """Whether there are backups of settings."""
-    return _is_something(home / BACKUPS)
-
-
-def _is_something(path: Path) -> bool:
-    return any(path.iterdir()) if path.is_dir() else path.exists()
-
-
 def remove_empty_home(home: Path) -> None:
     """Remove the folder where nothing is left in it but a switch for hooks that are gone; under the lock."""
     for name in ERASED:

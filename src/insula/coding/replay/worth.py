@@ -8,9 +8,8 @@ withheld by lot; until there are enough of both, nothing is claimed. What is com
 days: an interval that holds however often somebody looks holds for one beginning, and a week that slides begins anew.
 """
 
-import math
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
@@ -27,9 +26,7 @@ from insula.coding.step.worth import list_false_alarms, list_helped, write_verdi
 from insula.errors import InputError, StoreFull
 from insula.guidance import HEARD, SHOWN, WITHHELD
 from insula.value import is_number
-from insula.worth import Worth as Compared
-from insula.worth import compare_outcomes as worth_of
-from insula.worth import make_amounts, make_rate
+from insula.worth import UNKNOWN, Worth, compare_outcomes, make_amounts, make_rate
 
 DAY = 86_400.0
 LATELY = 30.0
@@ -40,8 +37,6 @@ NEAR = 10
 """Calls after a note in which it is looked at what followed."""
 OF_WORDS = frozenset(("against_words", "told_again"))
 """Senses whose notes are of the user's words."""
-_STEPS = (0.2, 0.1, 0.05)
-"""Effects, as shares of the most, of which the largest that would not show yet is named."""
 NOTHING_YET = "nothing to compare yet"
 _MOST_TURNS = 25.0
 """Turns from which on a trouble counts as never over: one case must not outweigh a hundred."""
@@ -110,16 +105,8 @@ class EffectRow:
     """... and its interval, which holds however often somebody looks."""
     high: float
     verdict: str
-    missing: int
-    """Cases that it takes until something can be said; 0 where it can."""
     least: float
     """The smallest effect that would have been seen by now."""
-    next_effect: float
-    """The largest of a few round effects that would not show yet, ..."""
-    next_cases: int
-    """... and how many more cases would show it."""
-    days: float | None
-    """How long that is at this rate; None where nothing comes in."""
 
     @property
     def is_compared(self) -> bool:
@@ -133,18 +120,12 @@ class EffectRow:
             return NOTHING_YET
         if self.unit == TURNS:
             change = f"troubles ended {abs(self.less):.1f} turns {'sooner' if self.less >= 0 else 'later'}"
-            low, high, effect = f"{self.low:+.1f}", f"{self.high:+.1f}", f"{self.next_effect:.3g} turns"
+            low, high, least = f"{self.low:+.1f}", f"{self.high:+.1f}", f"{self.least:.1f} turns"
         else:
             change = f"failures {'fell' if self.less >= 0 else 'rose'} by {abs(100 * self.less):.0f} points"
-            low, high, effect = (
-                f"{100 * self.low:+.0f}",
-                f"{100 * self.high:+.0f}",
-                f"{100 * self.next_effect:.0f} points",
-            )
-        verdict = "too early to say" if self.missing else self.verdict
-        if self.missing and self.next_cases:
-            verdict += f"; {self.next_cases:,} more sessions would show {effect}"
-        return f"{change} (between {low} and {high}: {verdict})"
+            low, high, least = f"{100 * self.low:+.0f}", f"{100 * self.high:+.0f}", f"{100 * self.least:.0f} points"
+        early = f"too early to say, {least} would have shown"
+        return f"{change} (between {low} and {high}: {early if self.verdict == UNKNOWN else self.verdict})"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -219,8 +200,8 @@ def measure_worth(home: str, days: float, now: float) -> HookWorth:
         trouble.wrong, trouble.helped = (trouble.project, trouble.sense, trouble.family) in wrong, trouble.id in right
     worth.rules = _list_rules(home, since, now)
     worth.effects = [
-        make_row("notes", TURNS, _compare_notes(every, now), count_days((trouble.at for trouble in every), now)),
-        _compare_rules(home, now),
+        make_row("notes", TURNS, _compare_notes(every, now)),
+        make_row("rules", SHARE, _compare_rules(home)),
     ]
     return worth
 
@@ -229,11 +210,6 @@ def measure_lately(home: str) -> HookWorth | None:
     """What the hook was worth in the last `LATELY` days; None where no hook has seen a call in them."""
     worth = measure_worth(home, LATELY, time.time()) if Path(home, "sessions").is_dir() else None
     return worth if worth and worth.calls else None
-
-
-def count_days(moments: Iterable[float], now: float) -> float:
-    """How many days ago the first of some moments was."""
-    return (now - min(moments, default=now)) / DAY
 
 
 def find_trouble(home: str, name: str) -> NotedTrouble | None:
@@ -352,16 +328,13 @@ def _list_rules(home: str, since: float, now: float) -> list[RuleOutcome]:
     return sorted(told, key=lambda rule: (-(rule.kept + rule.broken), rule.rule))
 
 
-def make_row(what: str, unit: str, compared: Compared, days: float) -> EffectRow:
+def make_row(what: str, unit: str, compared: Worth) -> EffectRow:
     """A line of the table.
 
     Args:
         what: what was told or withheld.
         unit: of the outcome, `TURNS` or `SHARE`.
     """
-    more = compared.forecast_days(days) if compared.missing else 0.0
-    steps = [step * compared.told.most for step in _STEPS]
-    unseen = next((step for step in steps if compared.count_cases_for(step)), steps[-1])
     return EffectRow(
         what=what,
         unit=unit,
@@ -371,15 +344,11 @@ def make_row(what: str, unit: str, compared: Compared, days: float) -> EffectRow
         low=compared.low,
         high=compared.high,
         verdict=compared.verdict,
-        missing=compared.missing,
         least=compared.least,
-        next_effect=unseen,
-        next_cases=compared.count_cases_for(unseen),
-        days=more if math.isfinite(more) else None,
     )
 
 
-def _compare_notes(troubles: list[NotedTrouble], now: float) -> Compared:
+def _compare_notes(troubles: list[NotedTrouble], now: float) -> Worth:
     """Turns until a trouble is over; one that was never over took the most. Of a session, the first one."""
     first: dict[str, NotedTrouble] = {}
     for trouble in sorted(troubles, key=lambda trouble: trouble.at):
@@ -388,10 +357,10 @@ def _compare_notes(troubles: list[NotedTrouble], now: float) -> Compared:
     arms = {False: list[float](), True: list[float]()}
     for trouble in first.values():
         arms[trouble.withheld].append(_MOST_TURNS if trouble.turns is None else trouble.turns)
-    return worth_of(make_amounts(arms[False], _MOST_TURNS), make_amounts(arms[True], _MOST_TURNS))
+    return compare_outcomes(make_amounts(arms[False], _MOST_TURNS), make_amounts(arms[True], _MOST_TURNS))
 
 
-def _compare_rules(home: str, now: float) -> EffectRow:
+def _compare_rules(home: str) -> Worth:
     """How often a rule was broken; of a session, one rule."""
     evidence = sorted(
         (item for items in read_evidence(home).values() for item in items if item.arm in _ARMS),
@@ -399,5 +368,4 @@ def _compare_rules(home: str, now: float) -> EffectRow:
     )
     first = {item.session: item for item in reversed(evidence)}
     told, held = ([item.happened for item in first.values() if item.arm == arm] for arm in _ARMS)
-    outcome = worth_of(make_rate(sum(told), len(told)), make_rate(sum(held), len(held)))
-    return make_row("rules", SHARE, outcome, count_days((item.at for item in evidence), now))
+    return compare_outcomes(make_rate(sum(told), len(told)), make_rate(sum(held), len(held)))
