@@ -202,7 +202,7 @@ def test_a_word_that_a_call_goes_against_is_shown_first_with_the_call(tmp_path: 
     assert "broken at step 3, by Edit /home/dev/project/migrations/1.py" in said
     page = tmp_path.with_name("page.html")
     call(tmp_path, "--html", page)
-    listed = page.read_text("utf-8").partition('<section id="sessions"')[2].partition("</summary>")[0]
+    listed = page.read_text("utf-8").partition("<h2>Sessions")[2].partition("</summary>")[0]
     assert "Against your words, from <code>Edit /home/dev/project/migrations/1.py</code>" in listed
 
 

@@ -19,7 +19,7 @@ from insula.coding.step.state import Reading, State
 CALM = 3
 """Successes in a row after which a stretch is over, where its trouble does not come back."""
 REACH = 400
-"""Turns back of which it is known with what action they began."""
+"""Actions back that a stretch may begin with."""
 CHARS_PER_TOKEN = 4
 """The usual estimate for English and code, where a transcript counts no tokens of single calls."""
 AT_ONCE = frozenset(BEFORE_CALLS)
@@ -38,35 +38,47 @@ def count_tokens(action: Action) -> int:
     return action.chars // CHARS_PER_TOKEN
 
 
-class _Recent(NamedTuple):
-    """A turn that a row may begin with."""
+class _Step(NamedTuple):
+    """An action, and what the agent had spent before it and after it."""
 
-    nth: int
+    turn: int
     point: TimelinePoint
-    """Its first action."""
-    spent: int
-    """What the agent had spent before it."""
+    before: int
+    after: int
 
 
 @dataclass(slots=True)
 class _Stretch:
-    """A moment that is still going on."""
+    """A moment that is still going on, from the first action of its trouble."""
 
-    first: TimelinePoint
-    spent: int
-    """What the agent had spent before it."""
-    last: TimelinePoint
-    until: int
-    """What it had spent by then."""
+    steps: list[_Step]
     reading: Reading
     row: TimelinePoint
     """What the row began with that the reading counts."""
-    estimated: int = 0
-    """Tokens of its actions by their characters; requests are counted late, and not by every host."""
     said: str = ""
     rung: int = 0
     calm: int = 0
     """Successes in a row since."""
+
+    def make_moment(self, ended: bool = False) -> Moment:
+        """The moment that it was; what went well at its end is no part of it."""
+        steps = self.steps[: len(self.steps) - self.calm]
+        first, last = steps[0].point, steps[-1].point
+        return Moment(
+            session="",
+            first=first.step,
+            last=last.step,
+            at=first.at,
+            seconds=max(0.0, last.at - first.at) if first.at else 0.0,
+            # Requests are counted late, and not by every host; so by the characters of the actions, where that is more.
+            tokens=max(sum(step.point.tokens for step in steps), steps[-1].after - steps[0].before),
+            sense=self.reading.sense,
+            count=self.reading.count,
+            said=self.said,
+            rung=self.rung,
+            what=f"{self.row.tool} {self.row.target}".strip(),
+            open=ended and self.calm == 0,
+        )
 
 
 class Agent:
@@ -83,8 +95,8 @@ class Agent:
         self.moments: list[Moment] = []
         self._state = State()
         self._stretch: _Stretch | None = None
-        self._before: tuple[_Stretch, Moment] | None = None
-        self._recent: deque[_Recent] = deque(maxlen=REACH)
+        self._last: _Stretch | None = None
+        self._recent: deque[_Step] = deque(maxlen=REACH)
         self._counted = self._estimated = 0
         self._context = self._window_size = 0
 
@@ -117,8 +129,8 @@ class Agent:
         sensed = sense_end(self._state.replace(done=done), said, self._on)
         self._state = sensed.state.replace(done=None)
         if sensed.text and sensed.said is not None and self._recent:
-            point = replace(self._recent[-1].point, tool="", target=f"“{sensed.said.said}”")
-            self._add_instant(point, sensed.said, sensed.text)
+            last = self._recent[-1]
+            self._add_instant(last._replace(point=replace(last.point, tool="", target=f"“{sensed.said.said}”")), sensed)
         return sensed
 
     def take_compaction(self) -> None:
@@ -135,62 +147,54 @@ class Agent:
         if action.ran and len(self.actions) < ACTIONS:
             self.actions.append(action)
         point = _make_point(action, sensed, step, done.agent)
-        nth = self._state.turn.number
-        if not self._recent or self._recent[-1].nth != nth:
-            self._recent.append(_Recent(nth, point, before))
-        self._follow_stretch(point, sensed)
+        self._recent.append(_Step(self._state.turn.number, point, before, self.token_count))
+        if sensed.said is not None and sensed.said.sense in AT_ONCE:
+            self._add_instant(self._recent[-1], sensed)
+        self._follow_stretch(self._recent[-1], sensed)
         return point, sensed
 
-    def _follow_stretch(self, point: TimelinePoint, sensed: Sensed) -> None:
+    def _add_instant(self, step: _Step, sensed: Sensed) -> None:
+        if sensed.said is not None:
+            now = step._replace(before=step.after)
+            self._keep_moment(_Stretch([now], sensed.said, step.point, said=sensed.text).make_moment())
+
+    def _follow_stretch(self, step: _Step, sensed: Sensed) -> None:
         """Begin a stretch, go on with it, or end it: at the first of so many successes in a row."""
         stuck = next((reading for reading in sensed.readings if reading.sense in CLIMBING), None)
-        if self._stretch is None and stuck is not None:
-            self._stretch = self._begin_stretch(stuck, point)
-        elif stretch := self._stretch:
-            if stuck is None and point.ok:
-                stretch.calm += 1
-                if stretch.calm >= CALM:
-                    self.close_stretch()
-                return
-            stretch.estimated += point.tokens
-        if sensed.said is not None and sensed.said.sense in AT_ONCE:
-            self._add_instant(point, sensed.said, sensed.text)
-        if stretch := self._stretch:
-            self._extend_stretch(stretch, point, stuck)
-            if sensed.text and sensed.rung > stretch.rung:
-                stretch.said, stretch.rung = sensed.text, sensed.rung
-
-    def _add_instant(self, point: TimelinePoint, reading: Reading, text: str) -> None:
-        stretch = _Stretch(point, self.token_count, point, self.token_count, reading, point, point.tokens, said=text)
-        self._keep_moment(_make_moment(stretch, False))
-
-    def _extend_stretch(self, stretch: _Stretch, point: TimelinePoint, stuck: Reading | None) -> None:
-        stretch.calm, stretch.last, stretch.until = 0, point, self.token_count
+        if self._stretch is None:
+            self._stretch = self._begin_stretch(stuck) if stuck is not None else None
+        else:
+            self._stretch.steps.append(step)
+        if (stretch := self._stretch) is None:
+            return
+        stretch.calm = stretch.calm + 1 if stuck is None and step.point.ok else 0
         if stuck is not None and stuck.count >= stretch.reading.count:
-            row = self._find_start(stuck)
-            stretch.reading, stretch.row = stuck, row.point
-            if row.point.step < stretch.first.step:
-                stretch.first, stretch.spent = row.point, row.spent
+            stretch.reading, stretch.row = stuck, self._list_row(stuck)[0].point
+        if sensed.text and sensed.rung > stretch.rung:
+            stretch.said, stretch.rung = sensed.text, sensed.rung
+        if stretch.calm >= CALM:
+            self.close_stretch()
 
-    def _begin_stretch(self, stuck: Reading, point: TimelinePoint) -> _Stretch:
+    def _begin_stretch(self, stuck: Reading) -> _Stretch:
         """A stretch begins where the trouble does, and not where it has become long enough to be felt.
 
         Where the trouble is that of the stretch before, what went well between was no progress, and that one goes on.
         """
-        row = self._find_start(stuck)
-        if self._before is not None and (
-            row.point.step <= self._before[0].last.step or self._before[0].reading.key == stuck.key
-        ):
-            before, moment = self._before
-            self.moments = [turn for turn in self.moments if turn is not moment]
-            before.estimated += point.tokens
-            return before
-        estimated = sum(turn.point.tokens for turn in self._recent if turn.point.step >= row.point.step)
-        return _Stretch(row.point, row.spent, point, self.token_count, stuck, row.point, estimated)
+        steps = self._list_row(stuck)
+        last, self._last = self._last, None
+        if last is None:
+            return _Stretch(steps, stuck, steps[0].point)
+        told = last.make_moment()
+        if steps[0].point.step > told.last and last.reading.key != stuck.key:
+            return _Stretch(steps, stuck, steps[0].point)
+        self.moments = [moment for moment in self.moments if moment != told]
+        known = last.steps[-1].point.step
+        last.steps += [step for step in self._recent if step.point.step > known]
+        return last
 
-    def _find_start(self, stuck: Reading) -> _Recent:
-        """The turn in which the trouble of a reading began, as far as it is known."""
-        return next((turn for turn in self._recent if turn.nth >= stuck.first), self._recent[-1])
+    def _list_row(self, stuck: Reading) -> list[_Step]:
+        """The actions since the trouble of a reading began, as far as they are known."""
+        return [step for step in self._recent if step.turn >= stuck.first] or [self._recent[-1]]
 
     def close_stretch(self, ended: bool = False) -> None:
         """End the stretch that goes on, if any.
@@ -198,35 +202,14 @@ class Agent:
         Args:
             ended: whether it ends because the session does.
         """
-        if (stretch := self._stretch) is None:
-            return
-        self._stretch = None
-        moment = _make_moment(stretch, ended)
-        self._keep_moment(moment)
-        self._before = stretch, moment
+        if self._stretch is not None:
+            self._keep_moment(self._stretch.make_moment(ended))
+            self._last, self._stretch = self._stretch, None
 
     def _keep_moment(self, moment: Moment) -> None:
         if len(self.moments) >= MOMENTS:
             self.moments = pick_worst(self.moments, MOMENTS // 2)
         self.moments.append(moment)
-
-
-def _make_moment(stretch: _Stretch, ended: bool) -> Moment:
-    first, last = stretch.first, stretch.last
-    return Moment(
-        session="",
-        first=first.step,
-        last=last.step,
-        at=first.at,
-        seconds=max(0.0, last.at - first.at) if first.at else 0.0,
-        tokens=max(stretch.estimated, stretch.until - stretch.spent),
-        sense=stretch.reading.sense,
-        count=stretch.reading.count,
-        said=stretch.said,
-        rung=stretch.rung,
-        what=f"{stretch.row.tool} {stretch.row.target}".strip(),
-        open=ended and stretch.calm == 0,
-    )
 
 
 def _make_point(action: Action, sensed: Sensed, step: int, agent: str) -> TimelinePoint:

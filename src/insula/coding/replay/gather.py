@@ -1,9 +1,7 @@
 """All sessions together, in bounded memory: what they add up to, and the timelines of those that went worst."""
 
-import heapq
 import time as clock
-from collections.abc import Callable, Iterator
-from itertools import count
+from collections.abc import Callable
 from typing import NamedTuple
 
 from insula.coding.replay.agent import pick_worst
@@ -61,83 +59,53 @@ def gather_sessions(
     Args:
         tell: told the bytes of each line that was read.
     """
-    gathering, began = _Gathering(transcripts), clock.monotonic()
-    for look in _look_at_all(transcripts, gathering, tell, on):
-        gathering.add_look(look)
-    gathering.totals.seconds = clock.monotonic() - began
-    return gathering.make_result()
-
-
-def _look_at_all(
-    transcripts: FoundTranscripts, gathering: "_Gathering", tell: Tell, on: frozenset[str]
-) -> Iterator[Look]:
-    seen, troubles = Seen(), gathering.troubles
+    totals, troubles, seen, began = Totals(passed_over=dict(transcripts.passed_over)), Troubles(), Seen(), clock.time()
+    kept, scores = list[Replayed](), list[Score]()
 
     def count_bytes(size: int) -> None:
-        gathering.totals.bytes += size
+        totals.bytes += size
         tell(size)
 
     for sources in transcripts.sessions:
-        gathering.totals.files += len(sources)
-        yield Look(read_session(sources, seen, troubles, count_bytes), on)
-
-
-class _Gathering:
-    """What is kept from one session to the next."""
-
-    def __init__(self, transcripts: FoundTranscripts) -> None:
-        self.totals = Totals(passed_over=dict(transcripts.passed_over))
-        self.troubles = Troubles()
-        self._kept: list[tuple[tuple[int, int, int], int, Replayed]] = []
-        self._scores: list[tuple[float, int, Score]] = []
-        self._number = count()
-        self._points = 0
-
-    def add_look(self, look: Look) -> None:
-        """Takes in a session."""
-        told, totals = look.replayed, self.totals
-        totals.add_numbers(told)
-        for reason, times in told.skipped.items():
-            totals.skipped[reason if reason in totals.skipped or len(totals.skipped) < REASONS else OTHERS] += times
-        if not told.tool_uses and not told.prompts and not told.points:
-            return  # a file of leftovers, such as titles, is no session
-        totals.sessions += 1
-        totals.hosts[told.host] += 1
-        totals.readings.update(told.readings)
-        totals.rungs.update(told.rungs)
-        totals.worst = pick_worst([*totals.worst, *told.moments], WORST)
-        not_kept = [word for word in told.words if not word.is_kept]
-        totals.words = sorted([*totals.words, *not_kept], key=lambda word: -word.at)[:WORDS]
-        self._extend_span(told)
-        self._keep_score(look)
-        self._keep_timeline(told)
-
-    def _extend_span(self, told: Replayed) -> None:
-        totals = self.totals
-        if told.began:
-            totals.began = min(told.began, totals.began or told.began)
-            totals.ended = max(told.ended, totals.ended)
-
-    def _keep_score(self, look: Look) -> None:
+        totals.files += len(sources)
+        look = Look(read_session(sources, seen, troubles, count_bytes), on)
         told = look.replayed
+        _count_session(totals, told)
+        if not told.is_session:
+            continue
+        kept = _keep_worst([*kept, told])
         if told.began:
             asked = tuple(find_corrections(told.id, look.said))
-            score = Score(told.ended, told.id, look.project, told.patterns, told.path, look.place, asked)
-            heapq.heappush(self._scores, (told.ended, next(self._number), score))
-            if len(self._scores) > SCORES:
-                heapq.heappop(self._scores)
+            scores.append(Score(told.ended, told.id, look.project, told.patterns, told.path, look.place, asked))
+    totals.seconds, totals.incomplete = clock.time() - began, dict(troubles)
+    return Gathered(kept, totals, sorted(scores, key=lambda score: score.at)[-SCORES:])
 
-    def _keep_timeline(self, told: Replayed) -> None:
-        """Keep its timeline while it is among the worst and there is room; the least bad ones go."""
-        badness = (told.moments[0].tokens if told.moments else 0, told.tokens, told.tool_uses)
-        heapq.heappush(self._kept, (badness, next(self._number), told))
-        self._points += len(told.points)
-        while len(self._kept) > KEPT or (self._points > ROOM and len(self._kept) > 1):
-            self._points -= len(heapq.heappop(self._kept)[2].points)
 
-    def make_result(self) -> Gathered:
-        """What came of it."""
-        sessions = [told for _, _, told in sorted(self._kept, key=lambda kept: kept[0], reverse=True)]
-        scores = [score for _, _, score in sorted(self._scores, key=lambda kept: kept[:2])]
-        self.totals.incomplete = dict(self.troubles)
-        return Gathered(sessions, self.totals, scores)
+def _count_session(totals: Totals, told: Replayed) -> None:
+    totals.add_numbers(told)
+    for reason, times in told.skipped.items():
+        totals.skipped[reason if reason in totals.skipped or len(totals.skipped) < REASONS else OTHERS] += times
+    if not told.is_session:
+        return
+    totals.sessions += 1
+    totals.hosts[told.host] += 1
+    totals.readings.update(told.readings)
+    totals.rungs.update(told.rungs)
+    totals.worst = pick_worst([*totals.worst, *told.moments], WORST)
+    not_kept = [word for word in told.words if not word.is_kept]
+    totals.words = sorted([*totals.words, *not_kept], key=lambda word: -word.at)[:WORDS]
+    if told.began:
+        totals.began = min(told.began, totals.began or told.began)
+        totals.ended = max(told.ended, totals.ended)
+
+
+def _keep_worst(sessions: list[Replayed]) -> list[Replayed]:
+    """Those that went worst, the worst first, as many as there is room for their timelines."""
+    ranked = sorted(sessions, key=_rank_session, reverse=True)[:KEPT]
+    while len(ranked) > 1 and sum(len(told.points) for told in ranked) > ROOM:
+        ranked.pop()
+    return ranked
+
+
+def _rank_session(told: Replayed) -> tuple[int, int, int]:
+    return told.moments[0].tokens if told.moments else 0, told.tokens, told.tool_uses

@@ -63,21 +63,10 @@ def read_rows(stream: IO[bytes], count: Callable[[int], None] = lambda _: None) 
 def parse_row(line: bytes) -> Row | Skipped:
     """One line as JSON holds it; characters that are no UTF-8 are replaced."""
     try:
-        value = json.loads(line)
-    except UnicodeDecodeError:
-        value = _decode_line(line)
+        value: object = json.loads(line.decode("utf-8", "replace"))
     except (ValueError, RecursionError):
         return Skipped(NO_JSON if line.endswith(b"\n") else CUT, broken=True)
-    if value is None or not is_object(value):
-        return Skipped(NO_OBJECT, broken=True)
-    return value
-
-
-def _decode_line(line: bytes) -> object:
-    try:
-        return json.loads(line.decode("utf-8", "replace"))
-    except (ValueError, RecursionError):
-        return None
+    return value if is_object(value) else Skipped(NO_OBJECT, broken=True)
 
 
 def read_document_head(path: Path) -> Row | None:

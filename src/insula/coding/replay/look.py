@@ -1,13 +1,12 @@
 """A look back at a session: its events are folded through the senses, and what matters of them is kept."""
 
 from collections import deque
-from collections.abc import Callable
 from dataclasses import replace
 from pathlib import PurePath
 from typing import Any
 
 from insula.coding.replay.agent import Agent, pick_worst
-from insula.coding.replay.model import GivenWord, Moment, Replayed, TimelinePoint
+from insula.coding.replay.model import GivenWord, Replayed
 from insula.coding.replay.readers import (
     CallRequest,
     Compacted,
@@ -15,12 +14,11 @@ from insula.coding.replay.readers import (
     Rejected,
     ReplayedCall,
     Reply,
-    Skipped,
     TokenUsage,
     UserPrompt,
     WorkingFolder,
 )
-from insula.coding.replay.session import Stream
+from insula.coding.replay.session import OrderedEvent, Stream
 from insula.coding.step import trace
 from insula.coding.step.corrections import find_rulings
 from insula.coding.step.instructions.acts import Act, ActHistory, load_act
@@ -75,40 +73,47 @@ class Look:
         self._acts: list[Act] = []
         self._undone: deque[ReplayedCall] = deque(maxlen=ACTS)
         """Calls that are no acts yet: few ends are compared with what was done."""
-        handlers: dict[type, Callable[[Any], None]] = {
-            CallRequest: self._take_request,
-            UserPrompt: self._take_prompt,
-            Reply: self._take_reply,
-            Interrupt: self._take_interrupt,
-            Rejected: self._take_rejection,
-            Compacted: self._take_compaction,
-            TokenUsage: self._take_usage,
-            WorkingFolder: self._take_folder,
-            Skipped: self._count_skipped,
-            ReplayedCall: self._take_action,
-        }
         for at, told in stream.events:
-            self._extend_span(at)
-            handlers[type(told)](told)
+            if at:
+                self.replayed.began = min(at, self.replayed.began or at)
+                self.replayed.ended = max(at, self.replayed.ended)
+            self._take_event(told)
         self._finish_session()
 
-    def _extend_span(self, at: float) -> None:
-        if at:
-            self.replayed.began = min(at, self.replayed.began or at)
-            self.replayed.ended = max(at, self.replayed.ended)
+    def _take_event(self, told: OrderedEvent) -> None:
+        replayed = self.replayed
+        match told:
+            case ReplayedCall():
+                self._take_action(told)
+            case CallRequest():
+                replayed.tool_uses += 1
+                self._last_words = self._last_words if told.agent else ""
+            case Reply():
+                self._last_words = self._last_words if told.agent else told.words
+            case UserPrompt():
+                self._take_prompt(told)
+            case Interrupt():
+                replayed.interrupts += 1
+                self._last_words, self._stopped = "", True
+                self._note_words(INTERRUPT, told.at)
+            case Rejected():
+                replayed.rejections += 1
+                self._note_words(REJECTION, told.at, told.words, told.about)
+            case Compacted():
+                self._get_agent(told.agent).take_compaction()
+            case TokenUsage():
+                self._get_agent(told.agent).add_usage(told)
+            case WorkingFolder():
+                if not replayed.project:
+                    replayed.project = PurePath(told.cwd.replace("\\", "/")).name[:80]
+                    self.project, self.place = trace.hash_project(told.cwd), told.cwd[:_LONGEST_PLACE]
+            case _:
+                known = told.reason in replayed.skipped or len(replayed.skipped) < REASONS
+                replayed.skipped[told.reason if known else OTHERS] += 1
 
     def _get_agent(self, name: str) -> Agent:
         name = name if name in self._agents or len(self._agents) < AGENTS else "others"
         return self._agents.setdefault(name, Agent(self._on))
-
-    def _take_request(self, asked: CallRequest) -> None:
-        self.replayed.tool_uses += 1
-        if not asked.agent:
-            self._last_words = ""
-
-    def _take_reply(self, reply: Reply) -> None:
-        if not reply.agent:
-            self._last_words = reply.words
 
     def _take_prompt(self, prompt: UserPrompt) -> None:
         self._end_turn()
@@ -162,34 +167,9 @@ class Look:
             return ()
         return find_breach(instructions, done.action.tool, done.given, self.place)
 
-    def _take_interrupt(self, interrupt: Interrupt) -> None:
-        self.replayed.interrupts += 1
-        self._last_words = ""
-        self._note_words(INTERRUPT, interrupt.at)
-        self._stopped = True
-
-    def _take_rejection(self, rejected: Rejected) -> None:
-        self.replayed.rejections += 1
-        self._note_words(REJECTION, rejected.at, rejected.words, rejected.about)
-
     def _note_words(self, kind: str, at: float, words: str = "", about: str = "") -> None:
         if len(self.said) < SAID:
             self.said.append({"e": "user", "at": at, "kind": kind, "words": words, "about": about})
-
-    def _take_compaction(self, compacted: Compacted) -> None:
-        self._get_agent(compacted.agent).take_compaction()
-
-    def _take_usage(self, spent: TokenUsage) -> None:
-        self._get_agent(spent.agent).add_usage(spent)
-
-    def _take_folder(self, place: WorkingFolder) -> None:
-        if not self.replayed.project:
-            self.replayed.project = PurePath(place.cwd.replace("\\", "/")).name[:80]
-            self.project, self.place = trace.hash_project(place.cwd), place.cwd[:_LONGEST_PLACE]
-
-    def _count_skipped(self, skipped: Skipped) -> None:
-        counts, reason = self.replayed.skipped, skipped.reason
-        counts[reason if reason in counts or len(counts) < REASONS else OTHERS] += 1
 
     def _take_action(self, done: ReplayedCall) -> None:
         self.replayed.errors += done.failed
@@ -208,9 +188,6 @@ class Look:
             self.replayed.readings[reading.sense] += 1
         if sensed.text:
             self.replayed.rungs[sensed.rung] += 1
-        self._add_point(point)
-
-    def _add_point(self, point: TimelinePoint) -> None:
         if len(self.replayed.points) < POINTS:
             self.replayed.points.append(point)
         else:
@@ -226,12 +203,8 @@ class Look:
             agent.close_stretch(ended=True)
         told.tokens = sum(agent.token_count for agent in agents)
         told.patterns = judge_patterns([agent.actions for agent in agents])
-        moments = [moment for agent in agents for moment in agent.moments]
-        told.moments = [self._name_moment(moment) for moment in pick_worst(moments, MOMENTS)]
+        worst = pick_worst([moment for agent in agents for moment in agent.moments], MOMENTS)
+        told.moments = [replace(moment, session=told.id, project=told.project, host=told.host) for moment in worst]
         told.times_stuck, told.stuck_seconds = len(told.moments), sum(moment.seconds for moment in told.moments)
         told.stuck_tokens = min(sum(moment.tokens for moment in told.moments), told.tokens)
         self._agents = {}
-
-    def _name_moment(self, moment: Moment) -> Moment:
-        told = self.replayed
-        return replace(moment, session=told.id, project=told.project, host=told.host)

@@ -146,6 +146,11 @@ class Replayed(ReplayCounts):
     user_steps: list[int] = field(default_factory=list[int])
     """Steps before which the user spoke."""
 
+    @property
+    def is_session(self) -> bool:
+        """Whether anything happened in it: a file of leftovers, such as titles, is no session."""
+        return bool(self.tool_uses or self.prompts or self.points)
+
 
 @dataclass(slots=True, kw_only=True)
 class Totals(ReplayCounts):

@@ -3,6 +3,7 @@
 import heapq
 import time as clock
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import chain
 from typing import NamedTuple
 
 from insula.coding.replay import lines
@@ -127,10 +128,5 @@ def _order_events(events: Iterable[TranscriptEvent]) -> Iterator[tuple[float, Or
 
 
 def _merge_parts(parts: Sequence[Iterator[tuple[float, OrderedEvent]]]) -> Iterator[tuple[float, OrderedEvent]]:
-    slots = [_chain_parts(parts[number::MOST_OPEN]) for number in range(min(MOST_OPEN, len(parts)))]
-    return slots[0] if len(slots) == 1 else heapq.merge(*slots, key=lambda told: told[0])
-
-
-def _chain_parts(parts: Sequence[Iterator[tuple[float, OrderedEvent]]]) -> Iterator[tuple[float, OrderedEvent]]:
-    for part in parts:
-        yield from part
+    slots = [chain.from_iterable(parts[number::MOST_OPEN]) for number in range(min(MOST_OPEN, len(parts)))]
+    return heapq.merge(*slots, key=lambda told: told[0])
