@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from payloads import Payload, acted, again, call, failing, recorded, told
+from payloads import acted, again, call, failing, recorded, told
 
 from insula.coding.hosts import dialects, live, records, runtime, trials
 from insula.coding.hosts.dialects import copilot, load_dialect, read_tail
@@ -123,37 +123,6 @@ def test_a_subagent_of_cline_s_is_one_of_the_session_that_started_it() -> None:
     )
     assert event is not None
     assert (event.session, event.agent) == (payload["sessionContext"]["rootSessionId"], "agent_2")
-
-
-CURSOR = {"conversation_id": "c", "workspace_roots": ["/p"], "cursor_version": "3", "tool_name": "Shell"}
-
-
-def cursor_call(number: int, event: str = "postToolUse", **more: object) -> Payload:
-    given = {"tool_input": {"command": f"cat missing-{number}.txt"}, "tool_use_id": f"call_{number}"}
-    return {**CURSOR, "hook_event_name": event, **given, **more}
-
-
-def test_cursor_reads_its_own_form_and_tells_the_exit_code_in_a_text(tmp_path: Path) -> None:
-    failed = f'{{"exitCode": 1, "stdout": "{MISSING}"}}'
-    answers = [call(tmp_path, "cursor", cursor_call(number, tool_output=failed)) for number in range(4)]
-    assert answers[2] is not None
-    assert list(answers[2]) == ["additional_context"] and ALIKE in told(answers[2])
-    fine = cursor_call(9, tool_output='{"exitCode": 0, "stdout": "error: in a text"}')
-    assert did(load_dialect("cursor").read_event(fine, 1.0)).ok is True
-
-
-def test_what_cursor_may_not_hear_after_a_failed_tool_is_held_for_the_next(tmp_path: Path) -> None:
-    for number in range(4):
-        assert call(tmp_path, "cursor", cursor_call(number, "postToolUseFailure", error_message=MISSING)) is None
-    fine = cursor_call(9, tool_output='{"exitCode": 0, "stdout": "fine"}')
-    assert ALIKE in told(call(tmp_path, "cursor", fine))
-
-
-def test_a_failure_in_factory_droid_is_told_by_its_words(tmp_path: Path) -> None:
-    base = {"session_id": "d", "cwd": "/p", "hook_event_name": "PostToolUse", "tool_name": "Execute"}
-    calls = [base | {"tool_input": {"command": f"cat m-{n}"}, "tool_response": MISSING} for n in range(4)]
-    assert did(load_dialect("droid").read_event(calls[0], 1.0)).ok is False
-    assert ALIKE in told([call(tmp_path, "droid", each) for each in calls][2])
 
 
 # What stands in a transcript.

@@ -174,7 +174,7 @@ def test_failures_are_counted_by_kind_and_host(house: Path) -> None:
     ]
     (house / "failures.jsonl").write_text("\n".join(["cut sh", "[1]", '{"t": "x"}', *map(json.dumps, failed)]))
     said = [check.says for check in found("failures", examine())]
-    assert [text.split(" in ")[0] for text in said] == ["1 × KeyError of Codex", "3 × OSError"]
+    assert [text.split(" in ")[0] for text in said] == ["3 × OSError of Claude Code", "1 × KeyError of Codex"]
     assert len(found("failures", examine("claude-code"))) == 1
 
 

@@ -71,34 +71,6 @@ def test_a_failing_command_with_a_secret_is_still_told_of(tmp_path: Path) -> Non
     assert "Bearer" not in text
 
 
-PROMPTS = {
-    "claude-code": {"hook_event_name": "UserPromptSubmit", "session_id": "s"},
-    "codex": {"hook_event_name": "UserPromptSubmit", "session_id": "s"},
-    "droid": {"hook_event_name": "UserPromptSubmit", "session_id": "s"},
-    "qwen": {"hook_event_name": "UserPromptSubmit", "session_id": "s"},
-    "gemini": {"hook_event_name": "BeforeAgent", "session_id": "s"},
-    "copilot": {"sessionId": "s"},
-    "cursor": {"hook_event_name": "beforeSubmitPrompt", "conversation_id": "s"},
-}
-
-
-@pytest.mark.parametrize("host", PROMPTS)
-@pytest.mark.parametrize(
-    "prompt",
-    [
-        f"use {TOKEN} to push, please",
-        "my password is Kw83mdPq, log in with it",
-        "log in with psql --password Kw83mdPq and tell me what you see",
-        f"try this: `curl -H 'Authorization: Bearer {TOKEN}' x.org`",
-        'the password is "Kw83mdPq"\n\nthen run the tests',
-    ],
-)
-def test_no_secret_of_a_prompt_reaches_the_disk(tmp_path: Path, host: str, prompt: str) -> None:
-    call(tmp_path, host, PROMPTS[host] | {"prompt": prompt, "cwd": "/p"})
-    assert '"e":"user"' in disk(tmp_path)
-    assert not [secret for secret in ("Kw83mdPq", TOKEN) if keeps(disk(tmp_path), secret)]
-
-
 def test_no_secret_of_a_patch_or_a_rejected_command_reaches_the_disk(tmp_path: Path) -> None:
     patch = f"*** Begin Patch\n*** Update File: conf/{TOKEN}.env\n+DB_PASSWORD=Kw83mdPq\n*** End Patch"
     base: Payload = {"session_id": "s", "cwd": "/p", "tool_use_id": "t1", "tool_input": {"command": patch}}

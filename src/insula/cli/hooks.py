@@ -59,17 +59,13 @@ def install(host: Host = None, project: Project = False, dry_run: DryRun = False
     if dry_run:
         return _print_diff(outcome)
     print(f"{agent.name}: {'hooks installed in' if outcome.changed else _NO_CHANGE[outcome.code]} {outcome.file}")
-    for note in (*(_outcome_notes(outcome, project) if outcome.changed else ()), *_outcome_news(outcome)):
+    for note in (*(_outcome_notes(outcome, project) if outcome.changed else ()), *_name_switch()):
         print(f"  {note}")
     return None
 
 
-def _outcome_news(outcome: InstallResult) -> Iterator[str]:
-    """What has changed beside the settings file, and what keeps the hooks from running."""
-    was, share = outcome.holdout or (None, 0.0)
-    if was not in (None, share):
-        former = lines.format_percent(was) if isinstance(was, int | float) else f"{was!r}"
-        yield f"The share of sessions that rules are left out of is now {lines.format_percent(share)} (was {former})."
+def _name_switch() -> Iterator[str]:
+    """The switch that keeps the hooks from running, if any."""
     house = places.find_home()
     if switch.read_switches(house)["off"]:
         yield "The hooks are switched off at present: insula on"

@@ -18,7 +18,7 @@ from insula.cli.options import Json, Yes
 from insula.coding.hosts import places, switch
 from insula.coding.replay import learn as learning
 from insula.coding.replay import page
-from insula.coding.replay.find import FoundTranscripts, explain_unread, find_transcripts, list_folders, list_foreign
+from insula.coding.replay.find import FoundTranscripts, find_transcripts, list_folders, list_foreign
 from insula.coding.replay.gather import Gathered, gather_sessions
 from insula.coding.replay.learn import Plan
 from insula.coding.replay.model import Totals
@@ -75,7 +75,7 @@ def _nothing_found(paths: Sequence[str]) -> str:
         return f"Under {named} is no .jsonl or .json file; give a transcript, or a folder of transcripts."
     looked = ", ".join(str(place) for places_ in list_folders().values() for place in places_)
     said = f"No transcript of a coding agent was found in {looked}; give the path of one, or of a folder."
-    return f"{said} {explain_unread()}".rstrip()
+    return f"{said} OpenCode keeps its sessions in a database: opencode export ID > FILE.json writes one out."
 
 
 def _refuse_foreign(files: Sequence[Path]) -> None:

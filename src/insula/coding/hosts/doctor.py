@@ -68,22 +68,19 @@ def examine_host(
     house, here = places.find_home(), folder or Path.cwd()
     _remove_trials(house)
     present = _find_all(here, host)
-    failures = _count_failures(house, host)
-    ours = {agent.id for agent, files in present.items() if files.here}
     if why := records.explain_distrust(house):
         yield HostCheck("", "record", "broken", f"nothing that is installed is run: {why}")
-    if ours:
+    if any(files.here for files in present.values()):
         command = _name_install(present)
         yield from (*_check_house(house, command), *_check_code(house, command), *_check_switches(house, here))
         yield from _list_senses(house)
-        yield from _check_failures("", failures, ours, command)
+        yield from _check_failures(house, host, command)
     else:
         wanted = host.id if host else f"AGENT, where AGENT is one of {', '.join(HOSTS)}"
         yield HostCheck(host.id if host else "", "hooks", "idle", "none are installed here", f"insula install {wanted}")
     for agent, files in present.items():
         if files.here:  # of a check that two files lead to, one is enough
             yield from dict.fromkeys(_check_host(agent, files.here, house, places.find_root(here), prove))
-            yield from _check_failures(agent.id, failures, ours, _name_install({agent: files}))
         yield from _check_foreign(agent, files)
 
 
@@ -232,7 +229,7 @@ def _list_senses(house: Path) -> Iterator[HostCheck]:
         yield HostCheck("", row.sense, "ok", says)
 
 
-def _count_failures(house: Path, host: Host | None) -> Counter[tuple[str, str]]:
+def _check_failures(house: Path, host: Host | None, again: str) -> Iterator[HostCheck]:
     """What the hook noted of its own failures lately: how often which kind, and in which host."""
     since = time.time() - DAYS * 86400
     kinds: Counter[tuple[str, str]] = Counter()
@@ -241,20 +238,13 @@ def _count_failures(house: Path, host: Host | None) -> Counter[tuple[str, str]]:
             at, failed = record.get("t"), str(record.get("host", ""))
             if is_number(at) and at >= since and (host is None or failed == host.id):
                 kinds[str(record.get("kind", "")), failed] += 1
-    return kinds
-
-
-def _check_failures(section: str, kinds: Counter[tuple[str, str]], ours: Set[str], again: str) -> Iterator[HostCheck]:
-    """The failures of a host that has a section of its own; in the general one those of all others, or that none is."""
-    if not kinds and not section:
+    if not kinds:
         yield HostCheck("", "failures", "ok", f"none in {DAYS} days")
-    mine = {key: number for key, number in kinds.items() if (key[1] if key[1] in ours else "") == section}
-    for (kind, failed), number in Counter(mine).most_common(5):
-        where = f" of {HOSTS[failed].name if failed in HOSTS else repr(failed)}" if failed and not section else ""
-        yield HostCheck(
-            section, "failures", "warn", f"{number} × {kind}{where} in {DAYS} days; the agent's work went on",
-            f"run {again} again; if it goes on, report it with the output of insula doctor --json",
-        )  # fmt: skip
+    for (kind, failed), number in kinds.most_common(5):
+        where = f" of {HOSTS[failed].name if failed in HOSTS else repr(failed)}" if failed else ""
+        says = f"{number} × {kind}{where} in {DAYS} days; the agent's work went on"
+        remedy = f"run {again} again; if it goes on, report it with the output of insula doctor --json"
+        yield HostCheck("", "failures", "warn", says, remedy)
 
 
 # Whether it runs.

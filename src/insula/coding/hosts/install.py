@@ -44,8 +44,6 @@ class InstallResult:
     """Scripts of ours that somebody has changed, so that they stay."""
     code: runtime.Condition = "whole"
     """What the code was before."""
-    holdout: tuple[object, float] | None = None
-    """The share that stood in our file before, None for none; and that of the settings, which stands there now."""
 
 
 # The text of a settings file.
@@ -159,13 +157,13 @@ def install_hooks(host: Host, project: Path | None = None, dry_run: bool = False
         changes = _plan_install(house, host, file, command)  # again: another process may have been at work
         code = runtime.check_code(house)
         runtime.write_code(house, command.python)
-        holdout = switch.refresh_holdout(house)
+        switch.refresh_holdout(house)
         copies = {path: _back_up_file(house, path, before) for path, (before, _) in changes.items()}
         if changes or records.get_record(house, file).command != str(command):
             _save_record(house, host, file, command, changes, copies)
         for path, change in changes.items():
             _apply_change(host, path, *change)
-    return replace(_make_outcome(host, file, changes, shared), code=code, holdout=holdout)
+    return replace(_make_outcome(host, file, changes, shared), code=code)
 
 
 def _plan_install(house: Path, host: Host, file: Path, command: HookCommand) -> Changes:

@@ -53,18 +53,15 @@ def is_readable(home: Path) -> bool:
         return False
 
 
-def refresh_holdout(home: Path) -> tuple[object, float]:
-    """Write the file anew with the holdout of the settings, and all else as it is; tells the former holdout and this.
+def refresh_holdout(home: Path) -> None:
+    """Write the file anew with the holdout of the settings, and all else as it is.
 
     The settings have the only word on the holdout: what they do not name is at its default.
 
     Raises:
         SettingsError: the settings cannot be used, or the file cannot be written.
     """
-    before, holdout = read_switches(home), load_settings().holdout
-    known = (home / SETTINGS).exists() and is_readable(home)
-    _write_values(home, {**before, "holdout": holdout})
-    return before["holdout"] if known else None, holdout
+    _write_values(home, {**read_switches(home), "holdout": load_settings().holdout})
 
 
 def switch_hooks(home: Path, on: bool, cwd: Path | None = None) -> None:

@@ -218,7 +218,6 @@ def _make_point(action: Action, sensed: Sensed, step: int, agent: str) -> Timeli
         step=step,
         at=action.at,
         tool=action.tool,
-        kind=action.kind,
         target=action.target,
         ok=action.ok,
         tokens=count_tokens(action),

@@ -20,7 +20,6 @@ EVENTS = "events"
 """The name of any session of Copilot CLI: the folder is named after it."""
 HEAD_LINES = 40
 LEADS_OUT = "it is a link that leads out of the folder"
-EXPORT = "opencode export ID > FILE.json"
 UNKNOWN = "it holds no session of Claude Code, Codex, Gemini CLI, Copilot CLI or OpenCode"
 _UTF_16 = (b"\xff\xfe", b"\xfe\xff")
 
@@ -125,17 +124,6 @@ def _find_own_folders() -> list[str]:
 def _is_below(path: str | Path, folders: Iterable[str]) -> bool:
     """Whether what a path leads to lies in one of some folders, which are no links."""
     return any(map(PurePath(os.path.realpath(path)).is_relative_to, folders))
-
-
-def explain_unread() -> str:
-    """Of the coding agents that are here, whose sessions are not found, and what to do; empty for none."""
-    here = {name: host.name for name, host in places.HOSTS.items() if _get_folder(host).is_dir()}
-    unread = ", ".join(name for host, name in here.items() if host not in FORMATS)
-    exported = ", ".join(name for host, name in here.items() if host in FORMATS and not FORMATS[host].folders)
-    return " ".join(
-        ([f"The sessions of {unread} are not read yet."] if unread else [])
-        + ([f"{exported} keeps its own in a database: write one out with {EXPORT}"] if exported else [])
-    )
 
 
 def _get_folder(host: places.Host) -> Path:

@@ -14,6 +14,7 @@ from insula.coding.replay.readers import (
     Rejected,
     ReplayedCall,
     Reply,
+    Skipped,
     TokenUsage,
     UserPrompt,
     WorkingFolder,
@@ -107,7 +108,7 @@ class Look:
                 if not replayed.project:
                     replayed.project = PurePath(told.cwd.replace("\\", "/")).name[:80]
                     self.project, self.place = trace.hash_project(told.cwd), told.cwd[:_LONGEST_PLACE]
-            case _:
+            case Skipped():
                 known = told.reason in replayed.skipped or len(replayed.skipped) < REASONS
                 replayed.skipped[told.reason if known else OTHERS] += 1
 

@@ -13,8 +13,6 @@ class TimelinePoint:
     at: float
     """Seconds since the epoch; 0 where the transcript tells no time."""
     tool: str
-    kind: str
-    """`read`, `edit`, `execute` or `other`."""
     target: str
     """Path or command: redacted, cut to 120 characters, otherwise as an untrusted file says it."""
     ok: bool

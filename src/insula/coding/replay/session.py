@@ -10,7 +10,7 @@ from insula.coding.replay import lines
 from insula.coding.replay.find import FORMATS, GEMINI, TranscriptFile
 from insula.coding.replay.lines import open_transcript
 from insula.coding.replay.readers import (
-    NO_TIME,
+    OtherEvent,
     ReplayedCall,
     Row,
     Seen,
@@ -18,7 +18,6 @@ from insula.coding.replay.readers import (
     TranscriptCall,
     TranscriptEvent,
     WorkingFolder,
-    is_impossible,
     make_done,
 )
 from insula.coding.replay.readers.gemini import CHATS
@@ -32,7 +31,7 @@ JUST_NOW = 60.0
 STILL_WRITTEN = "last line that is still being written"
 
 Count = Callable[[int], None]
-OrderedEvent = ReplayedCall | TranscriptEvent
+OrderedEvent = ReplayedCall | OtherEvent
 
 
 class Stream(NamedTuple):
@@ -59,15 +58,7 @@ def _read_events(source: TranscriptFile, seen: Seen, troubles: Troubles, count: 
     rows = _read_rows(source, troubles, count)
     if source.host == GEMINI:
         yield from _find_place(source)
-    yield from FORMATS[source.host].reader(seen, source.agent, source.session).read_events(_check_times(rows))
-
-
-def _check_times(rows: Iterable[Row | Skipped]) -> Iterator[Row | Skipped]:
-    """The lines; of each with a time at which no agent can have worked it is noted, and it goes by its place."""
-    for row in rows:
-        yield row
-        if not isinstance(row, Skipped) and is_impossible(row.get("timestamp")):
-            yield Skipped(NO_TIME)
+    yield from FORMATS[source.host].reader(seen, source.agent, source.session).read_events(rows)
 
 
 def _find_place(source: TranscriptFile) -> Iterator[TranscriptEvent]:

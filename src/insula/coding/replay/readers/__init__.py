@@ -25,7 +25,6 @@ EARLIEST = datetime(2015, 1, 1, tzinfo=UTC).timestamp()
 """No coding agent is older."""
 AHEAD = 86_400.0
 """Seconds by which the clock of another machine may be ahead of ours."""
-NO_TIME = "time that cannot be"
 NO_RESULT = "call without a result"
 NO_CALL = "result without its call"
 REPEATED = "repeated from a session that was resumed"
@@ -141,18 +140,8 @@ class Skipped(NamedTuple):
     """Whether it is a line that could not be read."""
 
 
-TranscriptEvent = (
-    TranscriptCall
-    | CallRequest
-    | UserPrompt
-    | Reply
-    | Rejected
-    | Interrupt
-    | Compacted
-    | TokenUsage
-    | WorkingFolder
-    | Skipped
-)
+OtherEvent = CallRequest | UserPrompt | Reply | Rejected | Interrupt | Compacted | TokenUsage | WorkingFolder | Skipped
+TranscriptEvent = TranscriptCall | OtherEvent
 
 
 def read_action(call: TranscriptCall) -> Action:
@@ -165,30 +154,17 @@ def read_action(call: TranscriptCall) -> Action:
 
 def parse_time(value: object) -> float:
     """Seconds since the epoch for a time in ISO 8601; 0 for what is none, and for one that cannot be."""
-    at = _parse_iso(value)
-    return at if at and EARLIEST <= at <= time.time() + AHEAD else 0.0
+    try:
+        at = datetime.fromisoformat(value).timestamp() if isinstance(value, str) else 0.0
+    except (ValueError, OverflowError):  # such as of the year 1, in a zone that was ahead of it
+        return 0.0
+    return at if EARLIEST <= at <= time.time() + AHEAD else 0.0
 
 
 def parse_milliseconds(value: object) -> float:
     """Seconds since the epoch for a time in milliseconds; 0 for what is none, and for one that cannot be."""
     at = value / 1_000 if is_number(value) else 0.0
     return at if EARLIEST <= at <= time.time() + AHEAD else 0.0
-
-
-def is_impossible(value: object) -> bool:
-    """Whether it is a time at which no agent can have worked."""
-    return _parse_iso(value) is not None and not parse_time(value)
-
-
-def _parse_iso(value: object) -> float | None:
-    try:
-        at = datetime.fromisoformat(value) if isinstance(value, str) else None
-    except ValueError:
-        return None
-    try:
-        return at.timestamp() if at else None
-    except (ValueError, OverflowError):  # of the year 1, in a zone that was ahead of it
-        return 0.0
 
 
 def clean_name(text: object) -> str:
