@@ -59,13 +59,6 @@ def test_files_of_one_session_are_together_and_others_apart(tmp_path: Path) -> N
     assert sorted([source.agent for source in group] for group in groups) == [[""], ["", "a", "b"]]
 
 
-def test_a_file_by_two_names_is_one(tmp_path: Path) -> None:
-    path = Session().says("Go.").works(2).written(tmp_path)
-    (tmp_path / "again.jsonl").symlink_to(path)
-    (tmp_path / "hard.jsonl").hardlink_to(path)
-    assert [len(sources) for sources in find_transcripts([tmp_path, path]).sessions] == [1]
-
-
 def test_a_link_out_of_a_folder_that_is_no_agents_is_not_read(tmp_path: Path) -> None:
     Session("in").says("Go.").works(2).written(tmp_path / "given")
     out = Session("out").says("Go.").works(2).written(tmp_path / "elsewhere")

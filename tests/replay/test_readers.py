@@ -385,15 +385,6 @@ def test_what_is_no_plain_file_is_passed_over_and_nothing_waits_for_it(tmp_path:
         open_transcript(tmp_path / "pipe.jsonl")
 
 
-def test_a_file_is_read_up_to_the_size_that_it_had(tmp_path: Path) -> None:
-    path = tmp_path / "a.jsonl"
-    path.write_bytes(b"one\n")
-    with open_transcript(path) as stream, path.open("ab") as more:
-        more.write(b"two\n" * 1_000)
-        more.flush()
-        assert stream.read() == b"one\n"
-
-
 def test_a_file_that_vanishes_is_said(tmp_path: Path) -> None:
     from insula.coding.replay.gather import gather_sessions
 

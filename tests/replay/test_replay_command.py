@@ -132,14 +132,6 @@ def test_of_what_somebody_brought_nothing_is_learned(bad_week: Path, own_week: P
     assert "brought" not in log.read_text()
 
 
-def test_what_is_trusted_is_named_with_the_projects_that_it_bears_on(bad_week: Path) -> None:
-    said = call(bad_week, "--learn", "--yes", "--trust").out
-    assert f"From:\n  {bad_week / 'calm.jsonl'}\n" in said
-    assert "For the projects of these folders, as the files say:\n  /home/dev/project\n" in said
-    assert said.index("From:") < said.index("Learned from 3 sessions.")
-    assert figures(bad_week, "--learn", "--yes", "--trust")["learned"]["known"] == 3
-
-
 def test_who_reads_may_go_and_it_is_no_failure(bad_week: Path) -> None:
     read, written = os.pipe()
     os.close(read)

@@ -37,7 +37,6 @@ def replay(
     html: Annotated[Path | None, typer.Option(metavar="FILE", help="Write the timelines to a page.")] = None,
     learn: Annotated[bool, typer.Option("--learn", help="Make rules from these sessions, after asking.")] = False,
     yes: Yes = False,
-    trust: Annotated[bool, typer.Option("--trust", help="Learn from transcripts of others, too.")] = False,
     force: Annotated[bool, typer.Option("--force", help="Overwrite a file that is no replay page.")] = False,
     json: Json = False,
 ) -> int:
@@ -45,7 +44,7 @@ def replay(
     if learn and not yes and not _is_asked(json):
         raise InputError("Nobody can be asked whether to learn; say so with: insula replay --learn --yes")
     transcripts = _find_transcripts(paths or ())
-    if learn and not trust:
+    if learn:
         _refuse_foreign(list_foreign(transcripts))
     if html is not None:
         _check_page(html, transcripts, force)
@@ -54,11 +53,11 @@ def replay(
         page.write_page(html, gathered.sessions, gathered.totals)
     planned = learning.plan_learning(str(places.find_home()), gathered.scores, time.time()) if learn else None
     if json:
-        _print_json(gathered.totals, planned, trust)
+        _print_json(gathered.totals, planned)
     else:
         print_console(lambda console: replay_text.show_replay(gathered, console, html, learn))
         if planned is not None:
-            _learn_rules(planned, yes, trust)
+            _learn_rules(planned, yes)
     return _exit_status(gathered.totals)
 
 
@@ -84,7 +83,7 @@ def _refuse_foreign(files: Sequence[Path]) -> None:
         more = f" and {len(files) - 1:,} more" if len(files) > 1 else ""
         raise InputError(
             "These transcripts are not from a folder of your coding agents, so nothing is learned from them: "
-            f"{show_safely(str(files[0]))!r}{more}; leave out --learn, or add --trust if you know where they are from."
+            f"{show_safely(str(files[0]))!r}{more}; leave out --learn."
         )
 
 
@@ -129,26 +128,21 @@ def _exit_status(totals: Totals) -> int:
 # JSON.
 
 
-def _print_json(totals: Totals, planned: Plan | None, trust: bool) -> None:
+def _print_json(totals: Totals, planned: Plan | None) -> None:
     """What is said to be written is written by then: to learn was agreed to, as nobody is asked here."""
     record = {"v": 1, **{field.name: _plain_value(getattr(totals, field.name)) for field in fields(totals)}}
     if not totals.sessions:
         record["error"] = "Nothing could be read; `passed_over` and `incomplete` say why."
     if planned is not None:
         learning.write_evidence(str(places.find_home()), planned)
-        record["learned"] = _learned_record(planned, trust)
+        record["learned"] = {
+            "written": True,
+            "sessions": planned.sessions,
+            "known": planned.known,
+            "running": planned.running,
+            "rules": [rule.id for rule in planned.told],
+        }
     print_text(jsonlib.dumps(record, indent=2) + "\n")
-
-
-def _learned_record(planned: Plan, trust: bool) -> dict[str, Any]:
-    told = {
-        "written": True,
-        "sessions": planned.sessions,
-        "known": planned.known,
-        "running": planned.running,
-        "rules": [rule.id for rule in planned.told],
-    }
-    return {**told, "files": planned.files, "places": planned.places} if trust else told
 
 
 def _plain_value(value: Any) -> Any:
@@ -168,8 +162,8 @@ def _is_asked(json: bool) -> bool:
     return sys.stdin.isatty() and sys.stdout.isatty() and not json
 
 
-def _learn_rules(planned: Plan, yes: bool, trust: bool) -> None:
-    print_console(lambda console: replay_text.show_plan(planned, console, trust))
+def _learn_rules(planned: Plan, yes: bool) -> None:
+    print_console(lambda console: replay_text.show_plan(planned, console))
     if not planned.sessions:
         return
     if not yes and not lines.ask_yes("Learn from them?"):

@@ -1,7 +1,7 @@
 """What `insula replay` says at the terminal. All text of transcripts goes through `visible`, and none is markup."""
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from pathlib import Path
 
 from rich.console import Console
@@ -32,8 +32,6 @@ NAMED = 8
 """Names of a list that are spelled out."""
 NARROW = 100
 """Columns below which a table of moments has no room for what happened."""
-LISTED = 40
-"""Files and folders that are listed before somebody agrees to learn from them."""
 
 
 def show_replay(gathered: Gathered, console: Console, page: Path | None, learns: bool) -> None:
@@ -193,22 +191,14 @@ def _installable_host(totals: Totals) -> str:
 # Learning.
 
 
-def show_plan(planned: Plan, console: Console, named: bool) -> None:
-    """What would be learned.
-
-    Args:
-        console: where to print.
-        named: whether to name the files, and the folders in whose projects rules would be told.
-    """
+def show_plan(planned: Plan, console: Console) -> None:
+    """What would be learned."""
     rest = [
         f"{format_count(planned.known, 'session')} counted before" if planned.known else "",
         f"{format_count(planned.running, 'session')} not over yet" if planned.running else "",
     ]
     told = f" ({', '.join(filter(None, rest))})" if any(rest) else ""
     console.print(f"\n{format_count(planned.sessions, 'session')} to learn from{told}.")
-    if named and planned.sessions:
-        _print_list("From:", planned.files, console)
-        _print_list("For the projects of these folders, as the files say:", planned.places, console)
     if planned.told:
         console.print("Rules that would be used from the next session on:")
     for rule in planned.told:
@@ -216,14 +206,6 @@ def show_plan(planned: Plan, console: Console, named: bool) -> None:
         console.print(Text(f"  {rule.id}, {where}: {_show_redacted(rule.advice, 200)}"), soft_wrap=True)
     if planned.sessions and not planned.told:
         console.print("No further rule would be used yet: a failure must have happened in two sessions of a project.")
-
-
-def _print_list(title: str, names: Sequence[str], console: Console) -> None:
-    console.print(title)
-    for name in names[:LISTED] or ["none"]:
-        console.print(Text(f"  {_show_redacted(name)}"), soft_wrap=True)
-    if len(names) > LISTED:
-        console.print(f"  … and {format_number(len(names) - LISTED)} more; --json names them all.")
 
 
 def _show_redacted(text: str, longest: int = 160) -> str:

@@ -24,8 +24,6 @@ CHARS_PER_TOKEN = 4
 """The usual estimate for English and code, where a transcript counts no tokens of single calls."""
 AT_ONCE = frozenset(BEFORE_CALLS)
 """Senses that climb no ladder and yet feel what went wrong, in one moment."""
-MOMENTS = 400
-"""Moments of an agent that are kept; when there are more, the worse half of them."""
 
 
 def pick_worst(moments: Iterable[Moment], count: int) -> list[Moment]:
@@ -156,7 +154,7 @@ class Agent:
     def _add_instant(self, step: _Step, sensed: Sensed) -> None:
         if sensed.said is not None:
             now = step._replace(before=step.after)
-            self._keep_moment(_Stretch([now], sensed.said, step.point, said=sensed.text).make_moment())
+            self.moments.append(_Stretch([now], sensed.said, step.point, said=sensed.text).make_moment())
 
     def _follow_stretch(self, step: _Step, sensed: Sensed) -> None:
         """Begin a stretch, go on with it, or end it: at the first of so many successes in a row."""
@@ -203,13 +201,8 @@ class Agent:
             ended: whether it ends because the session does.
         """
         if self._stretch is not None:
-            self._keep_moment(self._stretch.make_moment(ended))
+            self.moments.append(self._stretch.make_moment(ended))
             self._last, self._stretch = self._stretch, None
-
-    def _keep_moment(self, moment: Moment) -> None:
-        if len(self.moments) >= MOMENTS:
-            self.moments = pick_worst(self.moments, MOMENTS // 2)
-        self.moments.append(moment)
 
 
 def _make_point(action: Action, sensed: Sensed, step: int, agent: str) -> TimelinePoint:

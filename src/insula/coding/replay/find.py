@@ -73,15 +73,14 @@ def find_transcripts(paths: Sequence[str | Path]) -> FoundTranscripts:
         InputError: a path does not exist.
     """
     sources, passed, given = list[TranscriptFile](), dict[str, str](), set(map(Path, paths))
-    known = set[tuple[int, int]]()
     for path in _list_files(paths, passed) if paths else _list_own(passed):
         try:
-            identified = None if _is_known(path, known) else identify_file(path)
+            identified = identify_file(path)
         except OSError as error:
             identified = f"it cannot be read ({_describe_error(error)})"
         if isinstance(identified, TranscriptFile):
             sources.append(identified)
-        elif identified and (path in given or _may_hold_session(path)):
+        elif path in given or _may_hold_session(path):
             passed[str(path)] = identified
     return FoundTranscripts(_group_files(sources), passed)
 
@@ -89,16 +88,6 @@ def find_transcripts(paths: Sequence[str | Path]) -> FoundTranscripts:
 def _may_hold_session(path: Path) -> bool:
     """Whether somebody expects a session in it: most documents of JSON that stand in a folder are something else."""
     return path.suffix != ".json" or path.parent.name == CHATS
-
-
-def _is_known(path: Path, known: set[tuple[int, int]]) -> bool:
-    """Whether the same file was found before, by another name or by a link."""
-    state = path.stat()
-    file = state.st_dev, state.st_ino
-    if file in known:
-        return True
-    known.add(file)
-    return False
 
 
 def list_folders() -> dict[str, list[Path]]:

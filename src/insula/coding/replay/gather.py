@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from insula.coding.replay.agent import pick_worst
 from insula.coding.replay.find import FoundTranscripts
-from insula.coding.replay.look import OTHERS, REASONS, Look
+from insula.coding.replay.look import Look
 from insula.coding.replay.model import Replayed, Totals
 from insula.coding.replay.readers import Seen
 from insula.coding.replay.session import Troubles, read_session
@@ -33,10 +33,6 @@ class Score(NamedTuple):
     session: str
     project: str
     patterns: dict[str, bool]
-    path: str = ""
-    """The file that says so."""
-    place: str = ""
-    """The folder that it says the session worked in."""
     asked: tuple[UserCorrection, ...] = ()
     """What its user asked for."""
 
@@ -76,15 +72,14 @@ def gather_sessions(
         kept = _keep_worst([*kept, told])
         if told.began:
             asked = tuple(find_corrections(told.id, look.said))
-            scores.append(Score(told.ended, told.id, look.project, told.patterns, told.path, look.place, asked))
+            scores.append(Score(told.ended, told.id, look.project, told.patterns, asked))
     totals.seconds, totals.incomplete = clock.time() - began, dict(troubles)
     return Gathered(kept, totals, sorted(scores, key=lambda score: score.at)[-SCORES:])
 
 
 def _count_session(totals: Totals, told: Replayed) -> None:
     totals.add_numbers(told)
-    for reason, times in told.skipped.items():
-        totals.skipped[reason if reason in totals.skipped or len(totals.skipped) < REASONS else OTHERS] += times
+    totals.skipped.update(told.skipped)
     if not told.is_session:
         return
     totals.sessions += 1

@@ -40,10 +40,6 @@ class Plan(NamedTuple):
     """Sessions that may not have ended yet."""
     told: list[ProjectRule]
     """Rules that would be told in some project from now on, and are not yet."""
-    files: list[str]
-    """What is learned from."""
-    places: list[str]
-    """The folders that these sessions say they worked in: in their projects the rules would be told."""
     asked: dict[str, list[UserCorrection]]
     """Project -> what users asked for in these sessions."""
 
@@ -63,8 +59,7 @@ def plan_learning(home: str, scores: Iterable[Score], now: float) -> Plan:
 def _make_plan(home: str, scores: Iterable[Score], now: float) -> Plan:
     before, records, wanted = list_known(home), dict[str, list[Record]](), dict[str, list[UserCorrection]]()
     rules = evidence.map_patterns(home)
-    old = running = 0
-    new = list[Score]()
+    new = old = running = 0
     for score in scores:
         key = trace.make_key(score.session) if score.session else ""
         lines = _make_lines(_PREFIX + key, score, rules)
@@ -76,15 +71,13 @@ def _make_plan(home: str, scores: Iterable[Score], now: float) -> Plan:
             running += 1
         else:
             before.add(key)
-            new.append(score)
+            new += 1
             records.setdefault(score.project, []).extend(lines)
             if score.project and score.asked:
                 wanted.setdefault(score.project, []).extend(
                     correction.replace(session=_PREFIX + key, origin=ORIGIN) for correction in score.asked
                 )
-    files, places = ({getattr(score, name) for score in new} - {""} for name in ("path", "place"))
-    told = _list_told(home, records, wanted, now)
-    return Plan(records, len(new), old, running, told, sorted(files), sorted(places), wanted)
+    return Plan(records, new, old, running, _list_told(home, records, wanted, now), wanted)
 
 
 def write_evidence(home: str, planned: Plan) -> None:

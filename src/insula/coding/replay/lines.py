@@ -143,32 +143,10 @@ def _skip_line(stream: IO[bytes]) -> None:
 # Opening.
 
 
-class _Bounded(io.RawIOBase):
-    """The first bytes of a file, as many as it had when it was opened."""
-
-    def __init__(self, stream: IO[bytes], room: int) -> None:
-        super().__init__()
-        self._stream, self._room = stream, room
-
-    def readable(self) -> bool:
-        return True
-
-    def readinto(self, buffer: bytearray | memoryview, /) -> int:  # pyright: ignore[reportIncompatibleMethodOverride]
-        data = self._stream.read(min(len(buffer), self._room))
-        self._room -= len(data)
-        buffer[: len(data)] = data
-        return len(data)
-
-    def close(self) -> None:
-        self._stream.close()
-        super().close()
-
-
 def open_transcript(path: Path) -> IO[bytes]:
-    """The file as it is now; what is written to it meanwhile is not read.
+    """The file, opened to be read.
 
     Raises:
         OSError: it cannot be read, or is no plain file.
     """
-    stream: IO[bytes] = os.fdopen(foreign.opened(path), "rb")
-    return cast(IO[bytes], io.BufferedReader(_Bounded(stream, os.fstat(stream.fileno()).st_size)))
+    return os.fdopen(foreign.opened(path), "rb")

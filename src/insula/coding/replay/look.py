@@ -45,9 +45,6 @@ ACTS = 5_000
 """The latest of what was done that an end is compared with."""
 BEYOND = "action beyond the timeline"
 _LONGEST_PLACE = 4_096
-REASONS = 200
-"""Names of what was skipped that are told apart: a file may make up any number."""
-OTHERS = "unknown: others"
 
 
 class Look:
@@ -109,8 +106,7 @@ class Look:
                     replayed.project = PurePath(told.cwd.replace("\\", "/")).name[:80]
                     self.project, self.place = trace.hash_project(told.cwd), told.cwd[:_LONGEST_PLACE]
             case Skipped():
-                known = told.reason in replayed.skipped or len(replayed.skipped) < REASONS
-                replayed.skipped[told.reason if known else OTHERS] += 1
+                replayed.skipped[told.reason] += 1
 
     def _get_agent(self, name: str) -> Agent:
         name = name if name in self._agents or len(self._agents) < AGENTS else "others"
