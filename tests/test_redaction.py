@@ -9,7 +9,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from growth import LINEAR, growth
@@ -294,10 +294,40 @@ def test_json_stays_json(value: object) -> None:
         json.loads(redact(json.dumps(value, ensure_ascii=ascii_only)))
 
 
-def test_json_stays_json_where_a_secret_begins_in_an_escape() -> None:
-    said = json.dumps({"recovery codes\u00e4a1B2c3D4e5": ["Bearer ", "recovery codes\u00e4,a1B2c3D4e5"]})
-    assert "REDACTED" in redact(said)
-    json.loads(redact(said))
+codes = st.lists(
+    st.sampled_from(["recovery codes: ", "1a2b-3c4d", "8231 7706", "a1B2c3D4e5", ", ", "\n", "ä", '"', "\\"]),
+    max_size=4,
+).map("".join)
+
+
+def shape_of(value: object) -> object:
+    """What JSON holds, but for its texts."""
+    match value:
+        case str():
+            return str
+        case list():
+            return [shape_of(each) for each in value]
+        case dict():
+            return [shape_of(each) for each in value.values()]
+        case _:
+            return value
+
+
+@given(st.recursive(codes, lambda inner: st.lists(inner, max_size=4) | st.dictionaries(codes, inner, max_size=4)))
+@settings(max_examples=300, deadline=None)
+@example({"note": "recovery codes: 1a2b-3c4d", "8231-7706": 1})
+@example({"recovery codes\u00e4a1B2c3D4e5": ["Bearer ", "recovery codes\u00e4,a1B2c3D4e5"]})
+def test_codes_in_several_strings_of_json_go_one_by_one(value: object) -> None:
+    for indent in (None, 1):
+        kept = json.loads(
+            redact(json.dumps(value, indent=indent)), object_pairs_hook=lambda pairs: [v for _, v in pairs]
+        )
+        assert shape_of(kept) == shape_of(value)
+
+
+def test_a_list_of_codes_is_redacted_code_by_code() -> None:
+    said = {"recovery codes": ["1a2b-3c4d", "8231-7706"], "then": "ok"}
+    assert json.loads(redact(json.dumps(said))) == {"recovery codes": ["[REDACTED:code]"] * 2, "then": "ok"}
 
 
 @given(

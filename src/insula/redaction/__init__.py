@@ -68,7 +68,8 @@ def take_secrets(text: str) -> "tuple[str, dict[str, str]]":
         return text, taken
     whole = text
     for _ in range(_ROUNDS):
-        spans = _merged(_found_in_readings(compiled(_MARKER).sub(_wall, text) if "[REDACTED:" in text else text))
+        seen = compiled(_MARKER).sub(_wall, text) if "[REDACTED:" in text else text
+        spans = [*_within_strings(text, _merged(_found_in_readings(seen)))]
         if not spans:
             break
         taken.update((text[start:end], kind) for start, end, _, kind in spans)
@@ -270,12 +271,24 @@ def _merged(spans: "Iterable[Span]") -> list[Span]:
     return merged
 
 
+def _within_strings(text: str, spans: "Iterable[Span]") -> "Iterator[Span]":
+    """Some spans so that what is JSON stays it: none goes over the end of a string, nor cuts an escape in two."""
+    for first, last, rank, kind in spans:
+        for piece in compiled(_STRING_PART).finditer(text, first, last) if '"' in text[first:last] else (None,):
+            start, end = piece.span() if piece else (first, last)
+            if escape := compiled(_HALF_ESCAPE).search(text, max(0, start - _ESCAPED), start):
+                start = escape.start("s")
+            if escape := compiled(_HALF_ESCAPE).search(text, max(start, end - _ESCAPED), end):
+                end = escape.start("s") if escape["s"] == "\\" else end
+            if start < end:
+                yield start, end, rank, kind
+
+
 def _replaced(text: str, spans: list[Span]) -> str:
     out: list[str] = []
     last = 0
     for start, end, _, kind in spans:
-        escape = text.rfind("\\u", max(last, start - 5), start)  # half an escape would make JSON unreadable
-        out += text[last : start if escape < 0 else escape], "[REDACTED:", kind, "]"
+        out += text[last:start], "[REDACTED:", kind, "]"
         last = end
     return "".join(out) + text[last:]
 
@@ -296,6 +309,12 @@ _GOES_ON = (
     r"""(?<=[\w+/=.~\\^`-]{10})["']?[ \t]*[+\\=^`⏎↵↩…|]?[ \t]*\r?\n[ \t>|+#]*["']?"""
     r"""(?P<s>(?=[\w+/.~-]*(?:\d|=|[a-z][A-Z]))[\w+/.~-]{2,}={0,2})["']?[;,]?[ \t]*[+\\=^`⏎↵↩…|]?[ \t]*(?=\r?\n|\Z)"""
 )
+_STRING_PART = r'[^"]*\w[^"]*'
+"""What of a row of quoted values is one of them."""
+_HALF_ESCAPE = r"(?<!\\)(?:\\\\)*(?P<s>\\(?:u[\da-fA-F]{0,3})?)\Z"
+"""An escape of JSON that what follows goes on with."""
+_ESCAPED = 40
+"""Characters before a place in which it is sought."""
 _VERSIONED = r"[A-Z]?[a-z]+\d{1,3}$|[A-Z]{1,5}-?\d+$"  # `Windows11`, `TS2345`
 _SEED = 12
 """Words of the shortest phrase of a wallet."""
