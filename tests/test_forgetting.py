@@ -86,8 +86,8 @@ async def test_nothing_is_erased_without_a_yes_as_the_next_message(tmp_path: Pat
         await said(metacognition, "Please forget my middle name.")
         await said(metacognition, answer)
         await said(metacognition, "yes")
-        kept = await metacognition.store.memories.list_latest_memories("ana", 50)
-        assert "My middle name is Ottilie." in [memory.content for memory, _ in kept]
+        kept = await metacognition.store.memories.list_memories("ana")
+        assert "My middle name is Ottilie." in [memory.content for memory in kept]
 
 
 async def test_a_model_is_told_where_nothing_was_found(tmp_path: Path) -> None:

@@ -166,7 +166,7 @@ async def test_erasing_a_turn_takes_its_end_out_of_the_vector_of_the_next(store:
     metacognition = Metacognition(store, embed=bag)
     await talk(metacognition, ("Zanzibar.", "Fine."), ("I like it.", "Good."))
     place = await store.resolve_place("ana", "monday")
-    first = (await store.memories.list_latest_memories("ana", 10))[-1][0]
+    first = (await store.memories.list_memories("ana"))[-1]
     before = await vectors(store)
     assert await store.memories.erase_memories(place.user_id, first.id)
     assert (await vectors(store))[1] is None
@@ -180,7 +180,7 @@ async def test_erasing_a_turn_takes_its_end_out_of_the_vector_of_the_next(store:
 async def test_what_changed_while_its_vector_was_made_gets_no_vector_of_what_it_was(store: Store) -> None:
     await talk(Metacognition(store, embed=None), ("Zanzibar.", "Fine."))
     place = await store.resolve_place("ana", "monday")
-    first = (await store.memories.list_latest_memories("ana", 10))[-1][0]
+    first = (await store.memories.list_memories("ana"))[-1]
     loop = asyncio.get_running_loop()
 
     def embed(text: str) -> list[float]:

@@ -7,6 +7,7 @@ import re
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any, cast
 
 import pytest
 from hypothesis import example, given, settings
@@ -300,15 +301,15 @@ codes = st.lists(
 ).map("".join)
 
 
-def shape_of(value: object) -> object:
+def shape_of(value: Any) -> object:
     """What JSON holds, but for its texts."""
     match value:
         case str():
             return str
         case list():
-            return [shape_of(each) for each in value]
+            return [shape_of(each) for each in cast("list[Any]", value)]
         case dict():
-            return [shape_of(each) for each in value.values()]
+            return [shape_of(each) for each in cast("dict[str, Any]", value).values()]
         case _:
             return value
 

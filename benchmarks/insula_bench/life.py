@@ -486,8 +486,8 @@ def _claims(turn: Turn) -> frozenset[str]:
 
 async def _kept(mind: Metacognition, turn: Turn) -> str:
     """What of the message of a turn was kept as facts; empty where nothing was."""
-    latest = await mind.store.memories.list_latest_memories(USER, 2)
-    return next((one.line for one, _ in latest if one.provenance == "user" and one.content == turn.message), "")
+    latest = await mind.store.memories.list_memories(USER, limit=2)
+    return next((one.line for one in latest if one.provenance == "user" and one.content == turn.message), "")
 
 
 def read(table: str, language: str) -> list[Row]:

@@ -208,7 +208,7 @@ async def test_a_hostile_query_reads_and_changes_nothing_of_others(shared: Store
     assert not await shared.read(views.list_sittings, WHO, None, 9)
     kept = await shared.sessions.read_lines(await shared.resolve_place("eva", "monday"), 9)
     assert kept[0].content == SECRET
-    assert all(memory.content != "gone" for memory, _ in await shared.memories.list_latest_memories("eva", 9))
+    assert all(memory.content != "gone" for memory in await shared.memories.list_memories("eva"))
 
 
 async def speakers_of(store: Store, place: Place) -> frozenset[str]:
@@ -218,13 +218,13 @@ async def speakers_of(store: Store, place: Place) -> frozenset[str]:
 async def test_a_forged_user_id_reads_nothing_in_any_repository(shared: Store) -> None:
     theirs = await shared.resolve_place("eva", "monday")
     sought = build_cue(analyse_text("Where does Ana keep her bees?"), USER, ASSISTANT)
-    first = (await shared.memories.list_latest_memories("eva", 9))[-1][0].id
+    first = (await shared.memories.list_memories("eva"))[-1].id
     reads: dict[str, Callable[[Store, Place], Awaitable[object]]] = {
         "transcript": lambda store, place: store.sessions.read_lines(place, 9),
         "sessions": lambda store, place: store.read(views.list_sittings, place.user, None, 9),
         "ledger": lambda store, place: store.sessions.read_ledger(place),
         "speakers": speakers_of,
-        "remembered": lambda store, place: store.memories.list_latest_memories(place.user, 9),
+        "remembered": lambda store, place: store.memories.list_memories(place.user),
         "shown": lambda store, place: store.read(views.find_memories, place.user, [first]),
         "searched": lambda store, place: store.memories.search_index(place, sought, 9),
         "journal": lambda store, place: store.nights.read_journal(place.user_id, "d"),

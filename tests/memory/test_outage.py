@@ -184,15 +184,15 @@ async def test_one_holds_a_night_until_it_lets_go_or_is_silent_for_too_long(
 ) -> None:
     async with await Store.open(database) as one, await Store.open(database) as other:
         async with (
-            one.nights.hold_night(7) as mine,
-            other.nights.hold_night(7) as theirs,
-            other.nights.hold_night(8) as another,
+            one.hold_night(7) as mine,
+            other.hold_night(7) as theirs,
+            other.hold_night(8) as another,
         ):
             assert (mine, theirs, another) == (True, False, True)
-        async with other.nights.hold_night(7) as theirs:
+        async with other.hold_night(7) as theirs:
             assert theirs
         monkeypatch.setattr(postgres, "LEASE", -1.0)  # who holds it has been silent
-        async with one.nights.hold_night(7) as mine, other.nights.hold_night(7) as theirs:
+        async with one.hold_night(7) as mine, other.hold_night(7) as theirs:
             assert (mine, theirs) == (True, True)
 
 
@@ -231,9 +231,9 @@ async def test_the_clocks_of_machines_decide_nothing_about_who_holds_a_night(dat
         return time.time() + 86_400
 
     async with await Store.open(database) as one, await Store.open(database, tomorrow) as other:
-        async with one.nights.hold_night(7) as mine, other.nights.hold_night(7) as theirs:
+        async with one.hold_night(7) as mine, other.hold_night(7) as theirs:
             assert (mine, theirs) == (True, False)
-        async with other.nights.hold_night(7) as theirs, one.nights.hold_night(7) as mine:
+        async with other.hold_night(7) as theirs, one.hold_night(7) as mine:
             assert (mine, theirs) == (False, True)
 
 

@@ -94,7 +94,7 @@ async def test_a_full_working_memory_lets_the_least_salient_go(store: Store) -> 
         await store.sessions.write_message(place, remembered(text))
     await store.sessions.promote_items(place, Controls(consolidation_threshold=1.0, stm_capacity=1))
     assert (await store.sessions.count_rows(place))["working"] == 1
-    assert [memory.content for memory, _ in await store.memories.list_latest_memories("me", 9)] == [
+    assert [memory.content for memory in await store.memories.list_memories("me")] == [
         "My sister Ana moved to Lisbon in May."
     ]
     assert len(await store.sessions.read_lines(place, 9)) == 3

@@ -100,7 +100,7 @@ async def test_every_change_is_written_and_can_be_undone(tmp_path: Path) -> None
         assert await store.nights.record_phase(user, "d", "lived", {}, [Lived(kept.id, session.id, "shown", True)] * 2)
         assert (await store.guidance.list_lessons(user))[0].evidence[0].kind == "breach"
         assert two not in [item.id for item in await store.nights.list_remembered(user, 10)]
-        assert await store.memories.restore_memory(user, two)
+        assert await store.memories.amend_memory(user, two, "undo")
         assert two in [item.id for item in await store.nights.list_remembered(user, 10)]
         assert [each.content for each in await store.nights.list_summaries(user, 5)] == ["Ana talked about travel."]
         assert await store.nights.record_phase(user, "e", "again", {}, [Forget(two, "old")])
@@ -149,8 +149,8 @@ async def test_lines_that_were_erased_while_a_model_was_asked_are_gone(store: St
         await look(night)
 
         async def asked() -> str:
-            (memory, *_) = sorted(await store.memories.list_latest_memories("eva", 10), key=lambda one: one[0].id)
-            await store.memories.erase_memories(night.user_id, memory[0].id)
+            (memory, *_) = sorted(await store.memories.list_memories("eva"), key=lambda one: one.id)
+            await store.memories.erase_memories(night.user_id, memory.id)
             return "an answer"
 
         await night.once("think:call", asked)
@@ -286,7 +286,7 @@ async def test_what_a_person_brings_back_stays(store: Store) -> None:
     assert user is not None
     one, two, *_ = [item.id for item in await store.nights.list_remembered(user, 10)]
     await store.nights.record_phase(user, "d", "c", {}, [Merge(one, (two,), "the same")])
-    assert await store.memories.restore_memory(user, two)
+    assert await store.memories.amend_memory(user, two, "undo")
     night = Night(
         store=store,
         user="ana",

@@ -147,11 +147,11 @@ def fill(running: Site) -> None:
         for document, changes in ((first, 1), (second, 2)):
             running.clock.ahead += 3_600
             told: dict[str, list[object]] = {"changes": [{}] * changes}
-            await running.store.guidance.add_revision(
+            await running.store.guidance.write_changes(
                 user_id, RevisionChange("soul", "night", soul.render_document(document), told)
             )
         why = {"reasons": ["it would take out a lesson that 2 conversations back."]}
-        await running.store.guidance.add_revision(
+        await running.store.guidance.write_changes(
             user_id, RevisionChange("soul:proposal", "night", soul.render_document(third), why)
         )
 

@@ -112,7 +112,7 @@ class Site:
         steps = (("soul", first, changed), ("soul", second, changed), ("soul:proposal", third, waits))
         for subject, document, why in steps:
             change = RevisionChange(subject, "night", soul.render_document(document), why)
-            await self.store.guidance.add_revision(user_id, change)
+            await self.store.guidance.write_changes(user_id, change)
 
     def run(self, work: Coroutine[Any, Any, T]) -> T:
         """Do something in the server's own loop."""

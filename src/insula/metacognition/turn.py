@@ -389,8 +389,8 @@ class Turn:
         language = self.analysis.language
         if asked.scope == "all":
             return forgetting.ForgetOutcome(language, is_all=True, request=asked.words)
-        latest = await self.engine.store.memories.list_latest_memories(self.user, LATEST)
-        said = [memory for memory, _ in latest if memory.session == self.session and memory.provenance == "user"]
+        latest = await self.engine.store.memories.list_memories(self.user, limit=LATEST)
+        said = [memory for memory in latest if memory.session == self.session and memory.provenance == "user"]
         before = [memory for memory in said if memory.kind == "semantic"]
         memories = forgetting.find_meant(asked.scope, self.analysis.terms, recalled, before, ANSWERS)
         lines, numbers = (

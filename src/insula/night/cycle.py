@@ -282,7 +282,7 @@ async def sleep_cycle(  # noqa: PLR0913 one door, with a keyword for each thing 
     if user_id is None:
         why = f"Nothing is stored of {user!r}."
         return SleepReport(user=user, date=date or _date_today(store, zone), phases=(), skipped=why)
-    async with store.nights.hold_night(user_id) as alone:
+    async with store.hold_night(user_id) as alone:
         preconditions = await store.run(
             check_preconditions, user_id, _date_today(store, zone), store.now(), night=date, force=force
         )

@@ -87,10 +87,9 @@ async def adopt_edits(store: Store, user: str, path: Path) -> str:
     if file.edited and not file.foreign:
         text = soul.render_document(file.document)
         before = soul.parse_document(past[0].content) if past else Document()
-        await store.guidance.retire_guidance(
-            user_id, retire_removed(before, file.document, await store.guidance.list_lessons(user_id))
-        )
-        await store.guidance.add_revision(user_id, RevisionChange(SUBJECT, PERSON, text, {"why": "edited by hand"}))
+        gone = retire_removed(before, file.document, await store.guidance.list_lessons(user_id))
+        edited = RevisionChange(SUBJECT, PERSON, text, {"why": "edited by hand"})
+        await store.guidance.write_changes(user_id, *gone, edited)
     if not file.digest and past:
         return past[0].content  # written by a night without a file
     return soul.render_document(file.usable)
@@ -109,7 +108,7 @@ async def replace_document(store: Store, user: str, path: Path | None, text: str
         file = soul_file.read_soul(path, known_digests(await store.guidance.list_revisions(user_id, SUBJECT, PAST)))
         if soul_file.write_soul(path, soul.parse_document(text), file.digest) is None:
             raise InputError(f"{str(path)!r} was changed meanwhile and is left as it is; try again.")
-    await store.guidance.add_revision(user_id, RevisionChange(SUBJECT, PERSON, text, {"why": why}))
+    await store.guidance.write_changes(user_id, RevisionChange(SUBJECT, PERSON, text, {"why": why}))
 
 
 async def reconcile_ledger(store: Store, user: str, before: str, after: str) -> None:
@@ -118,7 +117,7 @@ async def reconcile_ledger(store: Store, user: str, before: str, after: str) -> 
     if user_id is None:
         return
     old, new = soul.parse_document(before), soul.parse_document(after)
-    await store.guidance.retire_guidance(user_id, retire_removed(old, new, await store.guidance.list_lessons(user_id)))
+    await store.guidance.write_changes(user_id, *retire_removed(old, new, await store.guidance.list_lessons(user_id)))
     shown = frozenset(line.id for line in new.derived if is_view(line.id))
     await store.run(ledger.bring_back, user_id, shown, store.now())
 
@@ -174,7 +173,7 @@ async def decide_proposal(store: Store, user: str, path: Path | None, accepted: 
     if accepted:
         await replace_document(store, user, path, waiting.content, f"accepted {waiting.id}")
         await reconcile_ledger(store, user, now.text, waiting.content)
-    await store.guidance.add_revision(
+    await store.guidance.write_changes(
         user_id, RevisionChange(PROPOSAL, PERSON, "", {"why": "accepted" if accepted else "rejected"})
     )
 

@@ -145,7 +145,7 @@ def latest_calibration(past: Sequence[Revised], base: Calibration) -> Own:
 
 async def reset_calibration(store: Store, user_id: int) -> None:
     """Go back to the calibration that everybody begins with, and count outcomes anew."""
-    await store.guidance.add_revision(user_id, RevisionChange(OWN, PERSON, "{}", {}))
+    await store.guidance.write_changes(user_id, RevisionChange(OWN, PERSON, "{}", {}))
 
 
 COUNTED = "It counts for how sure to be with you."
@@ -189,7 +189,7 @@ async def judge_answer(store: Store, user: str, session: str, turn: int, right: 
 
 async def _count_outcome(store: Store, place: Place, outcome: AnswerOutcome, base: Calibration) -> None:
     before = await read_calibration(store, place.user_id, base)
-    await store.guidance.add_revision(place.user_id, _refit_calibration(before, [outcome], base)[1])
+    await store.guidance.write_changes(place.user_id, _refit_calibration(before, [outcome], base)[1])
 
 
 def _refit_calibration(

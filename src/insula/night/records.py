@@ -126,10 +126,9 @@ async def list_stated(night: Night) -> list[Json]:
         for preference in await list_preferences(night)
         if not (text := screen_text(preference, LINE_CHARS)).reasons
     ]
-    latest = await night.store.memories.list_latest_memories(night.user, FACTS)
-    facts = [
-        memory for memory, is_kept in latest if is_kept and memory.provenance == "user" and memory.kind == "semantic"
-    ]
+    latest = await night.store.memories.list_memories(night.user, limit=FACTS)
+    kept = (memory for memory in latest if memory.state == "long-term")
+    facts = [memory for memory in kept if memory.provenance == "user" and memory.kind == "semantic"]
     return [
         *wanted,
         *({"said": memory.line[:LINE_CHARS]} for memory in facts[::-1] if memory.line and not memory.withheld),

@@ -333,7 +333,7 @@ async def read_next_lines(
     user_id = await store.nights.find_user_id(user)
     if user_id is None:
         return None
-    async with store.nights.hold_night(user_id) as alone:
+    async with store.hold_night(user_id) as alone:
         if not alone:
             return None
         with on_behalf_of(user):

@@ -3,17 +3,16 @@
 The same terms are indexed, searched, scored and assessed, so that every part of Insula means the same by "word".
 """
 
-import json
 import re
 import unicodedata
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache, lru_cache
-from importlib.resources import files
 from typing import TYPE_CHECKING, NamedTuple
 
 from insula.caches import clear_on_erasure
 from insula.errors import StoreFull
+from insula.text.tables import load_table
 
 if TYPE_CHECKING:
     from py3langid.langid import LanguageIdentifier
@@ -134,8 +133,8 @@ class Analysis:
 
 @cache
 def _load_lexicon() -> dict[str, dict[str, frozenset[str]]]:
-    raw: dict[str, dict[str, str]] = json.loads((files("insula.text") / "lexicon.json").read_text("utf-8"))
-    return {code: {name: frozenset(words.split()) for name, words in lists.items()} for code, lists in raw.items()}
+    lexicon: dict[str, dict[str, str]] = load_table("lexicon.json")
+    return {code: {name: frozenset(words.split()) for name, words in lists.items()} for code, lists in lexicon.items()}
 
 
 def words_of(kind: str, language: str) -> frozenset[str]:

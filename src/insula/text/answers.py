@@ -4,14 +4,14 @@ The words of each language stand in `answers.json`. A wrong number holds as much
 what is true.
 """
 
-import json
 import re
 from collections.abc import Collection, Iterator
 from functools import cache
-from importlib.resources import files
 from typing import Literal
 
 from insula.text.analysis import LANGUAGES, words_of
+from insula.text.grammar import UNSPACED, compile_words
+from insula.text.tables import load_table
 
 AskKind = Literal[
     "yes_no",
@@ -190,9 +190,8 @@ def _says_word(language: str, words_name: str, text: str) -> bool:
 @cache
 def _word_pattern(language: str, words_name: str) -> re.Pattern[str]:
     """A list of words, to be searched for in lower case: where case is ignored a search takes four times as long."""
-    raw: dict[str, dict[str, str]] = json.loads((files("insula.text") / "answers.json").read_text("utf-8"))
-    words = raw[language][words_name]
-    return re.compile(words if language in {"zh", "ja"} else rf"(?<!\w)(?:{_by_letter(words)})(?!\w)")
+    words = load_table("answers.json")[language][words_name]
+    return compile_words(words if language in UNSPACED else _by_letter(words), language)
 
 
 def _by_letter(words: str) -> str:

@@ -6,17 +6,16 @@ expression; what a constraint means is the same in all of them. Which demands ar
 for: in 5,358 messages of real conversations nine demands of ten are one of these.
 """
 
-import json
 import re
 from collections.abc import Iterator
 from functools import cache, cached_property
-from importlib.resources import files
 from typing import Literal, NamedTuple
 
 from insula.text.analysis import LANGUAGES, Analysis, analyse_sentence, without_code
-from insula.text.grammar import UNSPACED, load_grammar
+from insula.text.grammar import UNSPACED, compile_words, load_grammar
 from insula.text.numerals import load_numerals
 from insula.text.questions import AskKind, asks_in
+from insula.text.tables import load_table
 
 MOST = 8
 """Constraints of one message that are read; nobody keeps more."""
@@ -84,7 +83,7 @@ class Phrases:
     def __init__(self, language: str) -> None:
         self.language = language
         self.spaced = language not in UNSPACED
-        self.raw = _load_phrases()[language]
+        self.raw: dict[str, str] = load_table("constraints.json")[language]
         self.grammar = load_grammar(language)
         self._numbers = load_numerals(language)
 
@@ -164,18 +163,13 @@ class Phrases:
         return int(word) if word.isdigit() else self._numbers.get(word.lower(), 0)
 
     def _compile(self, pattern: str) -> re.Pattern[str]:
-        return re.compile(rf"(?<!\w)(?:{pattern})(?!\w)" if self.spaced else pattern, re.IGNORECASE)
+        return compile_words(pattern, self.language, re.IGNORECASE)
 
 
 @cache
 def load_phrases(language: str) -> Phrases:
     """The phrases of one of the known languages."""
     return Phrases(language)
-
-
-@cache
-def _load_phrases() -> dict[str, dict[str, str]]:
-    return json.loads((files("insula.text") / "constraints.json").read_text("utf-8"))
 
 
 def find_constraints(message: Analysis) -> tuple[Constraint, ...]:

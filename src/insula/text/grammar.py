@@ -4,11 +4,11 @@ In both files a kind maps to alternatives of a regular expression, the specific 
 matches at a place decides. They are searched in lower or upper case, with plain apostrophes.
 """
 
-import json
 import re
 from functools import cache
-from importlib.resources import files
 from typing import NamedTuple
+
+from insula.text.tables import load_table
 
 UNSPACED = frozenset({"zh", "ja"})
 """Languages written without spaces: there an interrogative stands anywhere and a word has no edges."""
@@ -43,8 +43,6 @@ class Grammar(NamedTuple):
     """What a sentence speaks of that announces questions ("Answer these questions:")."""
     backchannel: frozenset[str]
     """Words of small talk that assert nothing."""
-    creative: re.Pattern[str]
-    """Names of works of fancy, which need not take up the words they were asked for with."""
     artifacts: frozenset[str]
     """Words for the form of what is wanted ("essay", "words", "bullet"), which the answer itself does not say."""
     particles: frozenset[str]
@@ -59,7 +57,7 @@ class Grammar(NamedTuple):
 @cache
 def load_grammar(language: str) -> Grammar:
     """The grammar of asking in one of the known languages."""
-    questions, requests = _read_table("questions.json")[language], _read_table("requests.json")[language]
+    questions, requests = load_table("questions.json")[language], load_table("requests.json")[language]
     own = (_unspaced_devices if language in UNSPACED else _spaced_devices)(questions, requests)
     compiled = re.compile if language in UNSPACED else _word_pattern
     return Grammar(
@@ -69,16 +67,10 @@ def load_grammar(language: str) -> Grammar:
         rhetorical=compiled(requests["rhetorical"]),
         choice=compiled(requests["or"]),
         announces=compiled(requests["announces"]),
-        creative=compiled(requests["creative"]),
         backchannel=frozenset(requests["backchannel"].split()),
         artifacts=frozenset(requests["artifacts"].split()),
         particles=frozenset(requests.get("particles", "").split()),
     )
-
-
-@cache
-def _read_table(name: str) -> dict[str, dict[str, str]]:
-    return json.loads((files("insula.text") / name).read_text("utf-8"))
 
 
 def _spaced_devices(questions: dict[str, str], requests: dict[str, str]) -> dict[str, re.Pattern[str]]:
@@ -125,6 +117,11 @@ def _joint_pattern(questions: dict[str, str], requests: dict[str, str]) -> re.Pa
 
 def _group_kinds(kinds: dict[str, str]) -> str:
     return "|".join(f"(?P<{kind}>{pattern})" for kind, pattern in kinds.items())
+
+
+def compile_words(pattern: str, language: str, flags: re.RegexFlag = re.NOFLAG) -> re.Pattern[str]:
+    """What a table of a language says as an expression: of whole words, where a language has spaces between them."""
+    return re.compile(pattern if language in UNSPACED else rf"(?<!\w)(?:{pattern})(?!\w)", flags)
 
 
 def _word_pattern(pattern: str) -> re.Pattern[str]:

@@ -4,15 +4,14 @@ Whether a text is in the wrong language is asked of prose alone (no code, quotat
 places, and answered yes only where most of them are surely in a language that was not to be expected.
 """
 
-import json
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from functools import cache
-from importlib.resources import files
 from typing import NamedTuple, cast
 
 from insula.text.analysis import UNKNOWN, Analysis, Sentence, detect_language, without_code
 from insula.text.questions import asks_in
+from insula.text.tables import load_table
 
 MAX_CHARS = 4_000
 """A translation is looked for in the answer up to here."""
@@ -62,7 +61,7 @@ class _Table(NamedTuple):
 
 @cache
 def _load_table() -> _Table:
-    raw = json.loads((files("insula.text") / "languages.json").read_text("utf-8"))
+    raw = load_table("languages.json")
     names = {name: code for code, words in cast(dict[str, str], raw["names"]).items() for name in words.split()}
     any_name = "|".join(sorted(map(re.escape, names), key=len, reverse=True))
     spaced = "|".join(name for name in any_name.split("|") if name[0] < "\u3040")

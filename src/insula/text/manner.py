@@ -3,13 +3,12 @@
 The phrases of each language stand in `manner.json` as alternatives of a regular expression.
 """
 
-import json
 import re
 from functools import cache
-from importlib.resources import files
 
 from insula.text.analysis import LANGUAGES
-from insula.text.grammar import UNSPACED
+from insula.text.grammar import compile_words
+from insula.text.tables import load_table
 
 MAX_CHARS = 4_000
 """A text is read up to here: what it says of itself, it says early."""
@@ -80,11 +79,5 @@ def _matches_manner(manner: str, text: str, language: str) -> bool:
 
 
 @cache
-def _load_manners() -> dict[str, dict[str, str]]:
-    return json.loads((files("insula.text") / "manner.json").read_text("utf-8"))
-
-
-@cache
 def _manner_pattern(manner: str, language: str) -> re.Pattern[str]:
-    phrases = _load_manners()[language][manner]
-    return re.compile(phrases if language in UNSPACED else rf"(?<!\w)(?:{phrases})(?!\w)", re.IGNORECASE)
+    return compile_words(load_table("manner.json")[language][manner], language, re.IGNORECASE)

@@ -1,13 +1,12 @@
 """Numbers that are written as words; those of each language stand in `numerals.json`."""
 
-import json
 import re
 from collections.abc import Mapping
 from functools import cache
-from importlib.resources import files
 
 from insula.text.analysis import LANGUAGES
 from insula.text.grammar import UNSPACED
+from insula.text.tables import load_table
 
 _WORD = re.compile(r"\w+")
 _NUMERALS = re.compile("[一二两三四五六七八九十百]+")
@@ -39,10 +38,5 @@ def _compose_number(run: str, known: Mapping[str, int]) -> int:
 @cache
 def load_numerals(language: str) -> dict[str, int]:
     """The number that each word of a language means."""
-    pairs = (pair.split("=") for pair in _load_data()[language].split())
+    pairs = (pair.split("=") for pair in load_table("numerals.json")[language].split())
     return {word: int(value) for word, value in pairs}
-
-
-@cache
-def _load_data() -> dict[str, str]:
-    return json.loads((files("insula.text") / "numerals.json").read_text("utf-8"))

@@ -1,12 +1,11 @@
 """What of a message is the user's own: a text that was pasted into it was said by somebody else."""
 
-import json
 import re
 from functools import cache, lru_cache
-from importlib.resources import files
 
 from insula.caches import clear_on_erasure
 from insula.text.grammar import UNSPACED
+from insula.text.tables import load_table
 
 PLAIN_CHARS = 400
 """A longer message may hold something pasted."""
@@ -109,7 +108,7 @@ def _plain_words(left: str) -> str:
 @cache
 def _outsider_pattern() -> re.Pattern[str]:
     """How outsiders speak to an assistant, in all languages."""
-    data: dict[str, str] = json.loads((files("insula.text") / "pasted.json").read_text("utf-8"))["outsiders"]
+    data: dict[str, str] = load_table("pasted.json")["outsiders"]
     spaced = "|".join(words for language, words in data.items() if language not in UNSPACED)
     unspaced = "|".join(words for language, words in data.items() if language in UNSPACED)
     return re.compile(rf"(?<!\w)(?:{spaced})(?!\w)|{unspaced}", re.IGNORECASE)

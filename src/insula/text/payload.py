@@ -3,12 +3,11 @@
 The phrases stand in `payload.json`. A question about a format ("How do I parse JSON?") wants a person's answer.
 """
 
-import json
 import re
 from functools import cache
-from importlib.resources import files
 
-_UNSPACED = ("zh", "ja")
+from insula.text.grammar import UNSPACED
+from insula.text.tables import load_table
 
 
 def is_payload(text: str) -> bool:
@@ -18,11 +17,11 @@ def is_payload(text: str) -> bool:
 
 @cache
 def _load_patterns() -> tuple[re.Pattern[str], ...]:
-    raw = json.loads((files("insula.text") / "payload.json").read_text("utf-8"))
+    raw = load_table("payload.json")
     named = rf"(?<![A-Za-z])(?:{raw['format']})(?![A-Za-z])"
-    spaced = [language for language in raw["only"] if language not in _UNSPACED]
+    spaced = [language for language in raw["only"] if language not in UNSPACED]
     only, gives = ("|".join(raw[kind][language] for language in spaced) for kind in ("only", "gives"))
-    bare, told = ("|".join(raw[kind][language] for language in _UNSPACED) for kind in ("only", "gives"))
+    bare, told = ("|".join(raw[kind][language] for language in sorted(UNSPACED)) for kind in ("only", "gives"))
     sentence = r"(?:^|(?<=[.!?:;,\n])\s*)(?:\W*(?:please|por favor|bitte|per favore|s'il (?:te|vous) pla[iî]t)\W+)?"
     return tuple(
         re.compile(pattern, re.IGNORECASE)

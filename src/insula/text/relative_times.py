@@ -4,17 +4,18 @@ By the words of eight languages (`relative_times.json`) and the calendar. Only w
 Friday" in English is this week's for some and the next week's for others.
 """
 
-import json
 import re
 from collections.abc import Mapping
 from datetime import date, timedelta
 from functools import cache
-from importlib.resources import files
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
+from insula.text.analysis import LANGUAGES
 from insula.text.grammar import UNSPACED
+from insula.text.tables import load_table
 
 WEEK = 7
+_WORDS = "relative_times.json"
 _MONTHS = 12
 
 
@@ -31,7 +32,7 @@ def find_date(text: str, told: date, language: str) -> Dated | None:
     Args:
         language: that of the line; of another one, nothing is found.
     """
-    if language not in _load_data():
+    if language not in LANGUAGES:
         return None
     for kind, step, pattern in _time_patterns(language):
         if match := pattern.search(text):
@@ -99,16 +100,16 @@ def _read_count(said: str, language: str) -> int:
     return (
         int(said)
         if said.isascii() and said.isdigit()
-        else _which_pattern(_load_data()[language]["numbers"].split(), said) + 1
+        else _which_pattern(load_table(_WORDS)[language]["numbers"].split(), said) + 1
     )
 
 
 def _read_weekday(said: str, language: str) -> int:
-    return _which_pattern(_load_data()[language]["weekdays"].split(), said)
+    return _which_pattern(load_table(_WORDS)[language]["weekdays"].split(), said)
 
 
 def _read_unit(said: str, language: str) -> str:
-    units: Mapping[str, str] = _load_data()[language]["units"]
+    units: Mapping[str, str] = load_table(_WORDS)[language]["units"]
     return list(units)[_which_pattern(list(units.values()), said)]
 
 
@@ -119,7 +120,7 @@ def _which_pattern(patterns: list[str], said: str) -> int:
 @cache
 def _time_patterns(language: str) -> list[tuple[str, int, re.Pattern[str]]]:
     """Kind, step and expression, the farther before the nearer: "the day before yesterday" holds "yesterday"."""
-    raw = _load_data()[language]
+    raw = load_table(_WORDS)[language]
     steps: list[tuple[str, int, str]] = [
         (kind, int(step), text) for kind in _STEPPED for step, texts in raw.get(kind, {}).items() for text in texts
     ]
@@ -132,14 +133,9 @@ _STEPPED = ("day", "week", "weekend", "month", "year", "weekday", "weekday_of_we
 
 
 def _compile_pattern(text: str, language: str) -> re.Pattern[str]:
-    raw = _load_data()[language]
+    raw = load_table(_WORDS)[language]
     numbers = rf"(?:\d{{1,2}}|{'|'.join(raw['numbers'].split()[::-1])})"
     days, units = "|".join(raw["weekdays"].split()), "|".join(raw["units"].values())
     text = text.replace("(?P<n>N)", f"(?P<n>{numbers})").replace("(?P<day>D)", f"(?P<day>{days})")
     text = text.replace("(?P<unit>U)", f"(?P<unit>{units})")
     return re.compile(text if language in UNSPACED else rf"(?<![\w-])(?:{text})(?![\w-])", re.IGNORECASE)
-
-
-@cache
-def _load_data() -> dict[str, dict[str, Any]]:
-    return json.loads((files("insula.text") / "relative_times.json").read_text("utf-8"))

@@ -144,7 +144,7 @@ def _reword_memory(
     }
     is_indexed = row.promoted_at is not None
     if is_indexed:
-        index.remove_entries(connection, user_id, [(row.id, load_terms(row.claims), row.kind == "semantic")])
+        index.remove_entries(connection, user_id, index.entries_of(row))
         index.add_entries(connection, user_id, [(row.id, load_terms(item.claims), kind == "semantic")])
         index.drop_unused_terms(connection)
     clear_following(connection, user_id, row.id)
@@ -170,7 +170,7 @@ def _set_mode(connection: sa.Connection, user_id: int, row: sa.Row[Any], mode: s
     values: dict[str, Any] = {"withheld": _withhold_reasons(row.withheld, mode)}
     if mode == PINNED and row.promoted_at is None:
         values["promoted_at"] = at
-        index.add_entries(connection, user_id, [(row.id, load_terms(row.claims), row.kind == "semantic")])
+        index.add_entries(connection, user_id, index.entries_of(row))
     _update_memory(connection, row.id, values)
 
 

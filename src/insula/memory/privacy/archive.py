@@ -16,7 +16,6 @@ from sqlalchemy.exc import CompileError, OperationalError, StatementError
 
 from insula.errors import InputError, NotFound
 from insula.memory.retrieval import index
-from insula.memory.retrieval.encoding import load_terms
 from insula.memory.storage.schema import VERSION, memories, metadata, terms, users
 
 FORMAT = 1
@@ -213,6 +212,6 @@ def _index_memories(connection: sa.Connection, user_id: int) -> None:
     """Index what is in long-term memory."""
     mine = sa.and_(memories.c.user_id == user_id, memories.c.promoted_at.is_not(None), memories.c.retired_at.is_(None))
     rows = connection.execute(sa.select(memories.c.id, memories.c.claims, memories.c.kind).where(mine)).all()
-    entries = [(row.id, load_terms(row.claims), row.kind == "semantic") for row in rows]
+    entries = index.entries_of(*rows)
     for start in range(0, len(entries), _BATCH):
         index.add_entries(connection, user_id, entries[start : start + _BATCH])

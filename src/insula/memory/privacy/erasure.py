@@ -9,8 +9,8 @@ import sqlalchemy as sa
 from insula.memory.privacy import archive
 from insula.memory.privacy.echoes import find_echoes, split_words
 from insula.memory.retrieval import index
-from insula.memory.retrieval.encoding import load_terms
-from insula.memory.storage import facts
+from insula.memory.storage import facts, journal
+from insula.memory.storage.changes import RevisionChange
 from insula.memory.storage.journal import ASKED
 from insula.memory.storage.rows import name_of
 from insula.memory.storage.schema import (
@@ -54,7 +54,7 @@ def erase_memory(connection: sa.Connection, user_id: int, memory_id: int, at: fl
     if row is None:
         return False
     if row.promoted_at and not row.retired_at:
-        index.remove_entries(connection, user_id, [(row.id, load_terms(row.claims), row.kind == "semantic")])
+        index.remove_entries(connection, user_id, index.entries_of(row))
     _blank_memories(connection, user_id, [memory_id, *_find_derived(connection, user_id, row.session_id)], at)
     if row.message_id is not None:
         line = sa.and_(messages.c.user_id == user_id, messages.c.id == row.message_id)
@@ -70,8 +70,8 @@ def erase_memory(connection: sa.Connection, user_id: int, memory_id: int, at: fl
     _from_journal(connection, user_id)
     index.drop_unused_terms(connection)
     clear_following(connection, user_id, memory_id)
-    values = {"subject": f"memory:{memory_id}", "author": "person", "content": ERASED, "evidence": {"why": "erased"}}
-    connection.execute(sa.insert(revisions).values(user_id=user_id, at=at, **values))
+    tombstone = RevisionChange(f"memory:{memory_id}", "person", ERASED, {"why": "erased"})
+    journal.write_changes(connection, user_id, [tombstone], at)
     return True
 
 
@@ -79,10 +79,8 @@ def _erase_echoes(connection: sa.Connection, user_id: int, echoes: Sequence[int]
     """Erase messages that hold the words of an erased line, what was remembered of them, and where they are quoted."""
     these = sa.and_(memories.c.user_id == user_id, memories.c.message_id.in_(echoes))
     rows = connection.execute(sa.select(memories).where(these)).all()
-    held = [row for row in rows if row.promoted_at and not row.retired_at]
-    index.remove_entries(
-        connection, user_id, [(row.id, load_terms(row.claims), row.kind == "semantic") for row in held]
-    )
+    held = (row for row in rows if row.promoted_at and not row.retired_at)
+    index.remove_entries(connection, user_id, index.entries_of(*held))
     _blank_memories(connection, user_id, [row.id for row in rows], at)
     lines = sa.and_(messages.c.user_id == user_id, messages.c.id.in_(echoes))
     for said in connection.execute(sa.select(messages.c.session_id, messages.c.turn).where(lines)).all():
@@ -127,10 +125,7 @@ def erase_user(connection: sa.Connection, user: str) -> None:
         memories.c.user_id == user_id, memories.c.promoted_at.is_not(None), memories.c.retired_at.is_(None)
     )
     rows = connection.execute(sa.select(memories.c.id, memories.c.claims, memories.c.kind).where(indexed)).all()
-    index.begin_write(connection, user_id)
-    if rows:
-        entries = [(row.id, load_terms(row.claims), row.kind == "semantic") for row in rows]
-        index.remove_entries(connection, user_id, entries)
+    index.remove_entries(connection, user_id, index.entries_of(*rows))
     connection.execute(sa.delete(spending).where(spending.c.user_id == user_id))
     connection.execute(sa.delete(users).where(users.c.id == user_id))  # and with it every row that is the user's
     index.drop_unused_terms(connection)
@@ -254,9 +249,8 @@ def _from_soul(connection: sa.Connection, user_id: int, gone: Sequence[str], at:
             connection.execute(sa.update(revisions).where(revisions.c.id == row.id).values(content=text, evidence=left))
         latest = text if row.subject == SOUL else latest
     if digests:
-        why = {"why": "erased", DIGESTS: digests}
-        values = {"subject": SOUL, "author": "person", "content": latest, "evidence": why, "at": at}
-        connection.execute(sa.insert(revisions).values(user_id=user_id, **values))
+        change = RevisionChange(SOUL, "person", latest, {"why": "erased", DIGESTS: digests})
+        journal.write_changes(connection, user_id, [change], at)
 
 
 def _drop_guideline_lines(text: str, gone: Sequence[str]) -> str:

@@ -15,6 +15,7 @@ import sqlalchemy as sa
 from sqlalchemy.dialects.postgresql import insert as upsert  # SQLite's own statement reads the same
 
 from insula.memory.item import USE
+from insula.memory.retrieval.encoding import load_terms
 from insula.memory.retrieval.query import MEAN_LENGTH, Statistics
 from insula.memory.retrieval.scoring import KEPT_USES
 from insula.memory.storage import postgres, sqlite
@@ -246,8 +247,17 @@ def make_room(connection: sa.Connection, user_id: int, session_id: int, capacity
     connection.execute(_CROWDED, values)
 
 
-def add_entries(connection: sa.Connection, user_id: int, entries: Sequence[tuple[int, Sequence[str], bool]]) -> None:
-    """Index memories given as (id, terms with repeats, whether semantic)."""
+Entry = tuple[int, Sequence[str], bool]
+"""A memory as it is indexed: its id, its terms with repeats, and whether it is semantic."""
+
+
+def entries_of(*rows: Any) -> list[Entry]:
+    """Rows of memories as they are indexed."""
+    return [(row.id, load_terms(row.claims), row.kind == "semantic") for row in rows]
+
+
+def add_entries(connection: sa.Connection, user_id: int, entries: Sequence[Entry]) -> None:
+    """Index memories."""
     begin_write(connection, user_id)
     rows = [
         {"user_id": user_id, "term": term, "memory_id": number, "count": count, "length": len(words)}
@@ -259,7 +269,7 @@ def add_entries(connection: sa.Connection, user_id: int, entries: Sequence[tuple
     _count_entries(connection, user_id, entries)
 
 
-def remove_entries(connection: sa.Connection, user_id: int, entries: Sequence[tuple[int, Sequence[str], bool]]) -> None:
+def remove_entries(connection: sa.Connection, user_id: int, entries: Sequence[Entry]) -> None:
     """Take memories, given as they were added, out of the index."""
     begin_write(connection, user_id)
     rows = [{"user": user_id, "word": term, "memory": i} for i, words, _ in entries for term in sorted({*words})]
@@ -268,9 +278,7 @@ def remove_entries(connection: sa.Connection, user_id: int, entries: Sequence[tu
     _count_entries(connection, user_id, entries, -1)
 
 
-def _count_entries(
-    connection: sa.Connection, user_id: int, entries: Sequence[tuple[int, Sequence[str], bool]], sign: int = 1
-) -> None:
+def _count_entries(connection: sa.Connection, user_id: int, entries: Sequence[Entry], sign: int = 1) -> None:
     by_term: dict[str, list[int]] = {}
     for _, words, semantic in entries:
         for term in set(words):

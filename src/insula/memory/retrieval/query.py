@@ -1,19 +1,18 @@
 """A retrieval cue: what a message asks of memory."""
 
-import json
 import math
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cache
-from importlib.resources import files
 from typing import NamedTuple
 
 from insula.language.owner import ASSISTANT, short_name
 from insula.memory.retrieval.encoding import list_persons, named_in
 from insula.text.analysis import Analysis, stem_word
-from insula.text.grammar import UNSPACED
+from insula.text.grammar import compile_words
 from insula.text.questions import AskKind, find_asks
+from insula.text.tables import load_table
 
 PRIOR_SIZE = 100
 """Pseudo-memories that damp rarity while there are few real ones."""
@@ -117,11 +116,8 @@ def asks_what_was_said(asked: Analysis) -> bool:
 
 @cache
 def _recounted_patterns() -> dict[str, re.Pattern[str]]:
-    raw: dict[str, str] = json.loads((files("insula.memory.retrieval") / "recounted.json").read_text("utf-8"))
-    return {
-        language: re.compile(words if language in UNSPACED else rf"(?<!\w)(?:{words})(?!\w)")
-        for language, words in raw.items()
-    }
+    phrases: dict[str, str] = load_table("recounted.json", __package__)
+    return {language: compile_words(words, language) for language, words in phrases.items()}
 
 
 def named_time(text: str, language: str) -> When:
@@ -144,10 +140,10 @@ def _find_months(text: str, language: str) -> Iterator[int]:
 
 @cache
 def _month_names() -> dict[str, dict[str, int]]:
-    raw: dict[str, str] = json.loads((files("insula.memory.retrieval") / "months.json").read_text("utf-8"))
+    months: dict[str, str] = load_table("months.json", __package__)
     return {
         language: {name: i for i, names in enumerate(line.split(), 1) for name in names.split("|")}
-        for language, line in raw.items()
+        for language, line in months.items()
     }
 
 

@@ -7,26 +7,26 @@ one calls home. Whatever else may have changed stands beside the newer line, and
 The few words of eight languages stand in `ending.json`; in another language nothing is over.
 """
 
-import json
 import re
 from bisect import bisect_right
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from functools import cache, lru_cache
-from importlib.resources import files
 from typing import Literal, NamedTuple, Protocol
 
 from insula.caches import clear_on_erasure
 from insula.language.owner import NOBODY, SOMEBODY
 from insula.language.statements import Statement
-from insula.text.analysis import fold_accents
-from insula.text.grammar import UNSPACED
+from insula.text.analysis import LANGUAGES, fold_accents
+from insula.text.grammar import UNSPACED, compile_words
+from insula.text.tables import load_table
 
 Form = Literal["so", "value", "home"]
 _NUMBER = re.compile(r"\d+(?:[\d.,:/ -]*\d)?")
 _NUMBER_UNSPACED = re.compile(
     "[0-9０-９〇一二三四五六七八九十百千万两両][0-9０-９〇一二三四五六七八九十百千万两両.,-]*"
 )
+_PHRASES = "supersession.json"
 _TOKEN = re.compile(r"[^\W_]+|#")
 _ENDS = " .!。！~～…"
 _MARKS = re.compile(r"[\s、。，,！!]+")
@@ -112,7 +112,7 @@ def _is_plain(uttered: Uttered) -> bool:
 @lru_cache(maxsize=4_096)
 def read_statement(text: str, language: str) -> StatementForm:
     """What a statement in a language holds and ends."""
-    if language not in _load_phrases():
+    if language not in LANGUAGES:
         return StatementForm((), (), ())
     plain = _plain_text(text, language)
     number = _NUMBER_UNSPACED if language in UNSPACED else _NUMBER
@@ -150,10 +150,4 @@ def _key_words(plain: str, dropped: str, language: str) -> str:
 
 @cache
 def _compile_pattern(kind: str, language: str) -> re.Pattern[str]:
-    words = _load_phrases()[language][kind]
-    return re.compile(words if language in UNSPACED else rf"(?<!\w)(?:{words})(?!\w)")
-
-
-@cache
-def _load_phrases() -> Mapping[str, Mapping[str, str]]:
-    return json.loads((files("insula.memory.retrieval") / "supersession.json").read_text("utf-8"))
+    return compile_words(load_table(_PHRASES, __package__)[language][kind], language)

@@ -14,7 +14,6 @@ from sqlalchemy.dialects.postgresql import insert  # SQLite's own statement read
 
 from insula.errors import StoreError
 from insula.memory.retrieval import index
-from insula.memory.retrieval.encoding import load_terms
 from insula.memory.storage.changes import (
     Changes,
     Forget,
@@ -61,12 +60,6 @@ _JOURNAL = sa.select(nights.c.phase, _REPORT).where(
 _LAST = sa.select(sa.func.max(nights.c.id)).where(_MINE, nights.c.state == DONE).group_by(nights.c.phase)
 _LAST_REPORTS = sa.select(nights.c.phase, _REPORT).where(nights.c.id.in_(_LAST))
 _ENTRY = insert(nights).on_conflict_do_nothing().returning(nights.c.id)
-
-
-def add_revision(connection: sa.Connection, user_id: int, revision: RevisionChange, at: float) -> None:
-    """Add a state of something derived."""
-    index.begin_write(connection, user_id)
-    apply_change(revision, connection, user_id, at)
 
 
 def write_changes(connection: sa.Connection, user_id: int, changes: Changes, at: float) -> None:
@@ -171,7 +164,7 @@ def _(change: InsightChange, connection: sa.Connection, user_id: int, at: float)
     known = connection.execute(sa.select(memories.c.session_id).where(memories.c.id.in_(linked))).scalars().all()
     for session in sorted({*change.sessions} - {*known}):
         if (target := _standing_for(connection, user_id, session)) is not None:
-            _relate_memories(connection, user_id, memory, target, DERIVES, DERIVED_CONFIDENCE, at)
+            relate_memories(connection, user_id, memory, target, DERIVES, DERIVED_CONFIDENCE, at)
 
 
 def _standing_for(connection: sa.Connection, user_id: int, session_id: int) -> int | None:
@@ -203,7 +196,7 @@ def _(change: Merge, connection: sa.Connection, user_id: int, at: float) -> None
     condition = sa.and_(memories.c.user_id == user_id, memories.c.id == change.kept)
     connection.execute(sa.update(memories).where(condition).values(uses=memories.c.uses + uses))
     for other in change.others:
-        _relate_memories(connection, user_id, change.kept, other, MERGES, 1.0, at)
+        relate_memories(connection, user_id, change.kept, other, MERGES, 1.0, at)
         _retire_memory(connection, user_id, other, f"merged into {change.kept}: {change.why}", at)
 
 
@@ -312,9 +305,10 @@ def _write_derived(
     return connection.execute(statement.returning(memories.c.id)).scalar_one()
 
 
-def _relate_memories(
+def relate_memories(
     connection: sa.Connection, user_id: int, source: int, target: int, kind: str, confidence: float, at: float
 ) -> None:
+    """Write a relation between two memories."""
     values = {"source_id": source, "target_id": target, "kind": kind, "confidence": confidence, "created_at": at}
     connection.execute(sa.insert(relations).values(user_id=user_id, **values))
 
@@ -326,9 +320,8 @@ def _retire_memory(connection: sa.Connection, user_id: int, memory_id: int, why:
     if row is None:
         return
     connection.execute(sa.update(memories).where(condition).values(retired_at=at))
-    index.remove_entries(connection, user_id, [(memory_id, load_terms(row.claims), row.kind == "semantic")])
-    values = {"subject": f"memory:{memory_id}", "author": "night", "content": row.content, "evidence": {"why": why}}
-    connection.execute(sa.insert(revisions).values(user_id=user_id, at=at, **values))
+    index.remove_entries(connection, user_id, index.entries_of(row))
+    apply_change(RevisionChange(f"memory:{memory_id}", "night", row.content, {"why": why}), connection, user_id, at)
 
 
 def restore_memory(connection: sa.Connection, user_id: int, memory_id: int, at: float) -> bool:
@@ -340,9 +333,8 @@ def restore_memory(connection: sa.Connection, user_id: int, memory_id: int, at: 
     if row is None:
         return False
     connection.execute(sa.update(memories).where(condition).values(retired_at=None, promoted_at=at))
-    index.add_entries(connection, user_id, [(memory_id, load_terms(row.claims), row.kind == "semantic")])
-    values = {"subject": f"memory:{memory_id}", "author": "person", "content": "", "evidence": {"why": RESTORED}}
-    connection.execute(sa.insert(revisions).values(user_id=user_id, at=at, **values))
+    index.add_entries(connection, user_id, index.entries_of(row))
+    apply_change(RevisionChange(f"memory:{memory_id}", "person", "", {"why": RESTORED}), connection, user_id, at)
     return True
 
 

@@ -39,10 +39,9 @@ Past = Sequence[tuple[int, Mapping[str, Any]]]
 
 def list_pieces(connection: sa.Connection, user_id: int) -> list[GuidancePiece]:
     """All guidance of a user that stands or was retired; what was erased is gone."""
-    standing = {guidance.key for guidance in list_guidance(connection, user_id)}
     past = _read_past(connection, user_id)
-    every = [guidance for guidance in list_guidance(connection, user_id, retired=True) if guidance.advice]
-    return [_make_piece(guidance, past.get(guidance.key, ()), guidance.key in standing) for guidance in every]
+    every = (guidance for guidance in list_guidance(connection, user_id, retired=True) if guidance.advice)
+    return [_make_piece(guidance, past.get(guidance.key, ())) for guidance in every]
 
 
 def _read_past(connection: sa.Connection, user_id: int) -> Mapping[str, Past]:
@@ -55,9 +54,9 @@ def _read_past(connection: sa.Connection, user_id: int) -> Mapping[str, Past]:
     return past
 
 
-def _make_piece(guidance: StoredGuidance, past: Past, stands: bool) -> GuidancePiece:
+def _make_piece(guidance: StoredGuidance, past: Past) -> GuidancePiece:
     is_decided = _last_decided(past) is not None
-    if stands:
+    if not guidance.is_retired:
         return GuidancePiece(guidance, "", "", is_decided)
     last = next((evidence for _, evidence in past if evidence.get("retired")), None)
     why, by = (str(last["why"]), str(last.get("by", ""))) if last else ("retired", "")
@@ -125,8 +124,9 @@ def _undo_decision(connection: sa.Connection, user_id: int, key: str, at: float)
 
 def bring_back(connection: sa.Connection, user_id: int, names: frozenset[str], at: float) -> None:
     """Let what was retired stand again."""
-    standing = {guidance.name for guidance in list_guidance(connection, user_id)}
-    for guidance in list_guidance(connection, user_id, retired=True):
+    every = list_guidance(connection, user_id, retired=True)
+    standing = {guidance.name for guidance in every if not guidance.is_retired}
+    for guidance in every:
         if guidance.name in names - standing:
             _undo_decision(connection, user_id, guidance.key, at)
 

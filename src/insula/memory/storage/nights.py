@@ -87,17 +87,15 @@ def sessions_of(connection: sa.Connection, user_id: int) -> list[StoredSession]:
     return [StoredSession(*row) for row in connection.execute(_SESSIONS, {"user": user_id})]
 
 
-def read_transcript(connection: sa.Connection, user_id: int, session_id: int, limit: int) -> list[TranscriptLine]:
-    """The last lines of a session, oldest first."""
-    values = {"user": user_id, "session": session_id, "most": limit}
-    return [TranscriptLine(*row) for row in connection.execute(_TRANSCRIPT, values).all()[::-1]]
-
-
 def read_transcripts(
     connection: sa.Connection, user_id: int, within: Sequence[int], limit: int
 ) -> dict[int, list[TranscriptLine]]:
     """The last lines of some sessions, each oldest first."""
-    return {session_id: read_transcript(connection, user_id, session_id, limit) for session_id in within}
+    talks = {each: {"user": user_id, "session": each, "most": limit} for each in within}
+    return {
+        session: [TranscriptLine(*row) for row in connection.execute(_TRANSCRIPT, asked).all()[::-1]]
+        for session, asked in talks.items()
+    }
 
 
 def user_id(connection: sa.Connection, user: str) -> int | None:
@@ -216,6 +214,7 @@ def list_guidance(connection: sa.Connection, user_id: int, *, retired: bool = Fa
             citations=tuple(row.citations),
             created_at=row.created_at,
             evidence=tuple(said.get(row.id, ())),
+            is_retired=row.retired_at is not None,
         )
         for row in rows
     ]

@@ -107,6 +107,7 @@ class StoredGuidance(NamedTuple):
     citations: tuple[int, ...]
     created_at: float
     evidence: tuple[Evidence, ...]
+    is_retired: bool = False
 
     @property
     def name(self) -> str:

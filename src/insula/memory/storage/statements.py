@@ -245,9 +245,7 @@ def _move_memories(connection: sa.Connection, user_id: int, move: sa.Executable,
     index.begin_write(connection, user_id)
     rows = connection.execute(move, dict(values)).all()
     if rows:
-        index.add_entries(
-            connection, user_id, [(row.id, load_terms(row.claims), row.kind == "semantic") for row in rows]
-        )
+        index.add_entries(connection, user_id, index.entries_of(*rows))
     return len(rows)
 
 
@@ -318,19 +316,6 @@ def read_voices(connection: sa.Connection, user_id: int) -> Voices:
     query = sa.select(memories.c.language, memories.c.speaker).where(memories.c.user_id == user_id).distinct()
     rows = connection.execute(query).all()
     return Voices(frozenset(row.language for row in rows), frozenset(row.speaker for row in rows))
-
-
-def list_latest_memories(connection: sa.Connection, user: str, limit: int) -> list[tuple[Memory, bool]]:
-    """A user's latest memories, newest first, each with whether it is in long-term memory."""
-    query = (
-        sa.select(memories, sessions.c.name.label("session"))
-        .join(sessions, sessions.c.id == memories.c.session_id)
-        .join(users, users.c.id == memories.c.user_id)
-        .where(users.c.name == user, memories.c.retired_at.is_(None))
-        .order_by(memories.c.id.desc())
-        .limit(limit)
-    )
-    return [(read_memory(row), row.promoted_at is not None) for row in connection.execute(query)]
 
 
 def read_ledger(

@@ -27,8 +27,8 @@ from insula.memory.privacy.amendment import Do
 from insula.memory.retrieval import index
 from insula.memory.retrieval.query import Cue
 from insula.memory.retrieval.retrieve import Recollection, RetrievedRows, rank_memories
-from insula.memory.storage import facts, journal, nights, statements
-from insula.memory.storage.changes import Changes, Retired, RevisionChange
+from insula.memory.storage import facts, journal, nights, statements, views
+from insula.memory.storage.changes import Change, Changes
 from insula.memory.storage.lessons import guidance_version, read_cited, write_preferences
 from insula.memory.storage.postgres import PostgresServer, is_server
 from insula.memory.storage.rows import Consolidated, Embedded, Place, TurnLine
@@ -173,7 +173,7 @@ class SessionRepository(_Repository):
 class MemoryRepository(_Repository):
     """What is remembered: recall, vectors, erasure."""
 
-    list_latest_memories = _reading_method(statements.list_latest_memories)
+    list_memories = _reading_method(views.list_memories)
 
     async def recall_memories(
         self,
@@ -252,10 +252,6 @@ class MemoryRepository(_Repository):
 
         return await self._run_embedding(user_id, write_rows)
 
-    async def restore_memory(self, user_id: int, memory_id: int) -> bool:
-        """Bring a retired memory back; False where there is none such."""
-        return await self.store.run(journal.restore_memory, user_id, memory_id, self.store.now())
-
     async def amend_memory(self, user_id: int, memory_id: int, do: Do, text: str = "") -> bool:
         """Correct, pin or mute a memory, or undo what was decided on it; False where there is none such."""
         amended = await self.store.run(amendment.amend_memory, user_id, memory_id, do, self.store.now(), text)
@@ -321,10 +317,6 @@ class NightRepository(_Repository):
             journal.record_phase, user_id, night, name, answer, (), self.store.now(), journal.ASKED
         )
 
-    def hold_night(self, user_id: int) -> AbstractAsyncContextManager[bool]:
-        """Hold a user's night, with whether nobody else does; who is killed lets go of it."""
-        return self.store.hold_night(user_id)
-
 
 class GuidanceRepository(_Repository):
     """What was learned: lessons, guidelines, and the states of what is derived."""
@@ -334,13 +326,9 @@ class GuidanceRepository(_Repository):
     read_cited = _reading_method(read_cited)
     list_revisions = _reading_method(nights.revisions_of)
 
-    async def add_revision(self, user_id: int, revision: RevisionChange) -> None:
-        """Add a state of something derived, by a person's hand."""
-        await self.store.run(journal.add_revision, user_id, revision, self.store.now())
-
-    async def retire_guidance(self, user_id: int, gone: Sequence[Retired]) -> None:
-        """Tell some guidance no more, by a person's hand."""
-        await self.store.run(journal.write_changes, user_id, gone, self.store.now())
+    async def write_changes(self, user_id: int, *changes: Change) -> None:
+        """Change what was learned, by a person's hand."""
+        await self.store.run(journal.write_changes, user_id, changes, self.store.now())
 
     async def erase_lesson(self, user_id: int, lesson_id: int) -> bool:
         """Erase a lesson; False where there is none such."""
@@ -391,7 +379,7 @@ class Store:
         store = cls(path, now)
         try:
             store._backend.prepare_storage()
-            await store.run(_open_only)
+            await store.run(lambda _: None)
         except BaseException:
             await store.close()
             raise
@@ -492,10 +480,6 @@ class Store:
 def open_backend(address: str, forget: Callable[[], None]) -> SqliteFile | PostgresServer:
     """The database at an address: a path, `:memory:`, or a URL of PostgreSQL's."""
     return PostgresServer(address, forget) if is_server(address) else SqliteFile(address, forget)
-
-
-def _open_only(_: sa.Connection) -> None:
-    """The unit of work that only opens."""
 
 
 def check_types(**names: object) -> None:

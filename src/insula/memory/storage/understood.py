@@ -13,12 +13,10 @@ from insula.errors import StoreError
 from insula.language.statements import Statement
 from insula.memory.item import LINE_CHARS
 from insula.memory.retrieval import index
-from insula.memory.retrieval.encoding import load_terms
 from insula.memory.storage import facts, journal, lessons, unread
 from insula.memory.storage.changes import LessonChange, Retired, RevisionChange
 from insula.memory.storage.nights import list_guidance
 from insula.memory.storage.rows import StoredGuidance
-from insula.memory.storage.schema import lessons as ledger
 from insula.memory.storage.schema import memories, relations
 from insula.memory.storage.schema import statements as table
 from insula.memory.wishes import WHY, OwnWish, new_preference
@@ -112,17 +110,16 @@ def _replace_statements(connection: sa.Connection, user_id: int, line: LineRead)
     if safe.reasons:
         values["withheld"] = " ".join([*row.withheld.split(), *safe.reasons])
     if row.kind != kind and row.promoted_at is not None:
-        words = load_terms(row.claims)
-        index.remove_entries(connection, user_id, [(row.id, words, row.kind == "semantic")])
-        index.add_entries(connection, user_id, [(row.id, words, kind == "semantic")])
+        ((number, words, _),) = before = index.entries_of(row)
+        index.remove_entries(connection, user_id, before)
+        index.add_entries(connection, user_id, [(number, words, kind == "semantic")])
     connection.execute(sa.update(memories).where(memories.c.id == line.memory).values(**values))
 
 
 def _end_memory(connection: sa.Connection, user_id: int, old: int, new: int, at: float) -> None:
     here = sa.and_(relations.c.user_id == user_id, relations.c.target_id == old, relations.c.kind == facts.ENDS)
     if old < new and connection.execute(sa.select(relations.c.id).where(here)).first() is None:
-        values = {"source_id": new, "target_id": old, "kind": facts.ENDS, "confidence": 1.0, "created_at": at}
-        connection.execute(sa.insert(relations).values(user_id=user_id, **values))
+        journal.relate_memories(connection, user_id, new, old, facts.ENDS, 1.0, at)
 
 
 def _write_preference(connection: sa.Connection, user_id: int, preference: Wished, at: float) -> None:
@@ -133,7 +130,7 @@ def _write_preference(connection: sa.Connection, user_id: int, preference: Wishe
         if same and preference.message in old.citations:
             _limit_preference(connection, user_id, old, preference, at)
             return
-        if old.advice.casefold() == said and not _is_standing(connection, user_id, old):
+        if old.advice.casefold() == said and old.is_retired:
             return
     lessons.write_preferences(connection, user_id, preference.session, preference.turn, [preference.wish], at)
 
@@ -143,7 +140,7 @@ def _limit_preference(
 ) -> None:
     """Let a preference that was heard for every answer hold for what its reader says, unless a person decided on it."""
     trigger = new_preference(preference.wish, preference.message, at).trigger
-    if not trigger or old.trigger or old.mode or old.author != "derived" or not _is_standing(connection, user_id, old):
+    if not trigger or old.trigger or old.mode or old.author != "derived" or old.is_retired:
         return
     limited = LessonChange(old.key, old.advice, trigger, "", old.author, old.citations)
     why = RevisionChange(
@@ -153,8 +150,3 @@ def _limit_preference(
         {"why": "limited to a topic", "message": preference.message, "before": {"trigger": []}},
     )
     journal.write_changes(connection, user_id, [limited, why], at)
-
-
-def _is_standing(connection: sa.Connection, user_id: int, preference: StoredGuidance) -> bool:
-    mine = sa.and_(ledger.c.user_id == user_id, ledger.c.id == preference.id, ledger.c.retired_at.is_(None))
-    return connection.execute(sa.select(ledger.c.id).where(mine)).first() is not None

@@ -25,6 +25,8 @@ from insula.types import Memory
 
 MOST = 500
 """Rows that one look brings at most."""
+ANY = Filter()
+"""The filter of all that is remembered."""
 LOOKED_THROUGH = 5_000
 """Memories, the latest, that are looked through for a text as it stands: what is in working memory has no index."""
 
@@ -132,7 +134,7 @@ def said_in(connection: sa.Connection, user: str, session: str, turn: int) -> li
 
 
 def list_memories(
-    connection: sa.Connection, user: str, wanted: Filter, before: int | None = None, limit: int = MOST
+    connection: sa.Connection, user: str, wanted: Filter = ANY, before: int | None = None, limit: int = MOST
 ) -> list[Memory]:
     """A user's memories, newest first.
 
