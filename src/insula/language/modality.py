@@ -3,14 +3,13 @@
 The words of eight languages stand in `modality.json`.
 """
 
-import json
 import re
 from functools import cache
-from importlib.resources import files
-from typing import Any, Literal
+from typing import Literal
 
 from insula.text.analysis import LANGUAGES
 from insula.text.grammar import UNSPACED
+from insula.text.tables import load_table
 
 Modality = Literal["fact", "plan", "wish", "hypothetical", "fiction", "joke", "question"]
 """Jokes stand in older stores alone."""
@@ -59,17 +58,12 @@ def uses_device(device: str, text: str, language: str) -> bool:
 
 @cache
 def _compile_device(device: str, language: str) -> re.Pattern[str]:
-    words: str = _load_devices()[language].get(device, "(?!)")
+    words: str = load_table("modality.json", __package__)[language].get(device, "(?!)")
     if device == "fiction":  # looked for in the words of all languages at once
-        words = _load_devices()[device]
+        words = load_table("modality.json", __package__)[device]
         unspaced = "|".join(word for word in words.split("|") if re.search("[\u3040-\u9fff]", word))
         return re.compile(rf"(?<!\w)(?:{words})(?!\w)|{unspaced}", re.IGNORECASE | re.MULTILINE)
     if language in UNSPACED:
         return re.compile(words, re.IGNORECASE | re.MULTILINE)
     apart = [rf"{word}(?!\w)" for word in words.split("|") if word.startswith("n't")]
     return re.compile("|".join([rf"(?<!\w)(?:{words})(?!\w)", *apart]), re.IGNORECASE | re.MULTILINE)
-
-
-@cache
-def _load_devices() -> dict[str, Any]:
-    return json.loads((files("insula.language") / "modality.json").read_text("utf-8"))

@@ -7,11 +7,9 @@ answer it is about: its length, its language, emojis, units. Which topic it is l
 I ask about …", "for money things, …"; `scope.json`). Of any other embedding than the shipped one they can tell nothing.
 """
 
-import json
 import re
 from collections.abc import Mapping
 from functools import cache
-from importlib.resources import files
 from typing import Literal, NamedTuple, TypedDict, get_args
 
 import numpy as np
@@ -19,7 +17,8 @@ import numpy as np
 from insula.language.guiding import guiding_chance
 from insula.language.heads import DIMENSIONS, Vector, predict_chance
 from insula.language.meanings import Meanings, Network, read_weights, softmax
-from insula.text.grammar import UNSPACED
+from insula.text.grammar import UNSPACED, compile_words
+from insula.text.tables import load_table
 
 Force = Literal["standing", "unsure", "once", "lifts"]
 """For all answers from now on; likely so, which counts only where it is about what stands already; for now; what stood
@@ -191,19 +190,15 @@ def scope_of(text: str, language: str) -> str:
     return next((word for word in match.groups() if word), "").strip() if match else ""
 
 
-@cache
 def load_card() -> PreferenceCard:
     """The card of the networks."""
-    return json.loads((files("insula.language") / "preferences.json").read_text("utf-8"))
+    return load_table("preferences.json", __package__)
 
 
 @cache
 def _scope_patterns() -> Mapping[str, re.Pattern[str]]:
-    raw: dict[str, str] = json.loads((files("insula.language") / "scope.json").read_text("utf-8"))
-    return {
-        language: re.compile(form if language in UNSPACED else rf"(?<!\w)(?:{form})(?!\w)", re.IGNORECASE)
-        for language, form in raw.items()
-    }
+    forms: dict[str, str] = load_table("scope.json", __package__)
+    return {language: compile_words(form, language, re.IGNORECASE) for language, form in forms.items()}
 
 
 @cache

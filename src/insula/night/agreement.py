@@ -5,16 +5,15 @@ and opposites ("short", "long") are one word with two signs. This sees "always" 
 "B, not A". It sees no meaning: "large" in the place of "big" is another word, as "python" in that of "yaml" is.
 """
 
-import json
 import re
 from collections.abc import Iterable
 from functools import cache, lru_cache
-from importlib.resources import files
 from typing import NamedTuple
 
 from insula.caches import clear_on_erasure
 from insula.text.analysis import LANGUAGES, Sentence, analyse_sentence, detect_language, term_of
 from insula.text.grammar import UNSPACED
+from insula.text.tables import load_table
 
 SAME = 0.85
 """Share of the content words of two pieces of advice that both must have to say the same (Jaccard): a word changed in
@@ -89,7 +88,7 @@ def _split_clauses(text: str, language: str) -> Iterable[tuple[str, bool, int]]:
 
 @cache
 def _load_polarity(language: str) -> _Polarity:
-    data = _load_data()[language]
+    data = load_table("polarity.json", __package__)[language]
     edge = "" if language in UNSPACED else r"\b"
     after = "" if language == "fr" else edge  # "n'oublie" is two words
     pattern = (
@@ -101,11 +100,6 @@ def _load_polarity(language: str) -> _Polarity:
         first, second = ([term_of(word, language) for word in side.split()] for side in line.split("|"))
         opposites.update(dict.fromkeys(first, (first[0], True)) | dict.fromkeys(second, (first[0], False)))
     return _Polarity(re.compile(pattern, re.IGNORECASE), opposites)
-
-
-@cache
-def _load_data() -> dict[str, dict[str, str]]:
-    return json.loads((files("insula.night") / "polarity.json").read_text("utf-8"))
 
 
 def _read_pair(advice: str, other: str) -> tuple[AdviceClaim, AdviceClaim]:

@@ -7,16 +7,16 @@ birthday, a home, a job or the like of the user or of somebody of theirs, and na
 sister?"; not "How old should …", "How old is my sister in dog years?"). Advice, how and why are never of it.
 """
 
-import json
 import re
 from functools import cache
-from importlib.resources import files
 
 from insula.language.owner import ASSISTANT, USER, find_owners, load_lexicon
 from insula.text.analysis import LANGUAGES, fold_accents, term_of
-from insula.text.grammar import UNSPACED
+from insula.text.grammar import UNSPACED, compile_words
 from insula.text.questions import Ask, AskKind
+from insula.text.tables import load_table
 
+_WORDS = "aim.json"
 _VALUED: frozenset[AskKind] = frozenset({"name", "person", "place", "time", "number", "choice", "open"})
 _WHO: frozenset[AskKind] = frozenset({"person", "name", "number"})
 """Of somebody alone these ask what one must have been told: "Who is my dentist?", "How many sisters do I have?"."""
@@ -74,7 +74,7 @@ def _names_slots_alone(ask: Ask, text: str, language: str) -> bool:
 @cache
 def slot_words(language: str) -> frozenset[str]:
     """What a value of somebody's is called: a name, an age, a home; by its stem where words stand apart."""
-    words = _load_data()[language]["slots"].split()
+    words = load_table(_WORDS, __package__)[language]["slots"].split()
     return frozenset(
         words if language in UNSPACED else (term_of(fold_accents(word), language) or word for word in words)
     )
@@ -92,10 +92,4 @@ def _matches_phrase(phrases_name: str, text: str, language: str) -> bool:
 
 @cache
 def _compile_phrase(what: str, language: str) -> re.Pattern[str]:
-    phrases = _load_data()[language][what]
-    return re.compile(phrases if language in UNSPACED else rf"(?<!\w)(?:{phrases})(?!\w)", re.IGNORECASE)
-
-
-@cache
-def _load_data() -> dict[str, dict[str, str]]:
-    return json.loads((files("insula.turn") / "aim.json").read_text("utf-8"))
+    return compile_words(load_table(_WORDS, __package__)[language][what], language, re.IGNORECASE)

@@ -5,17 +5,15 @@ likely claim, a name or a number: its log-probability is turned into a probabili
 whose two figures stand in `likelihood.json`, which says what they were fitted on.
 """
 
-import json
 import math
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from functools import cache
-from importlib.resources import files
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from insula.text.analysis import Analysis, words_of
 from insula.text.questions import AskKind, find_asks
+from insula.text.tables import load_table
 from insula.types import HEDGE_THRESHOLD, PASS_THRESHOLD, Assessment, Fault
 
 Logprobs = Sequence[tuple[str, float]]
@@ -51,7 +49,8 @@ def response_likelihood(logprobs: Logprobs | None, message: Analysis) -> float |
 
 def claim_likelihood(claim: AnswerClaim) -> float:
     """How likely a response is right whose least likely claim this is."""
-    return _sigmoid(_load_curve()["intercept"] + _load_curve()["slope"] * claim.value)
+    curve = load_table("likelihood.json", __package__)
+    return _sigmoid(curve["intercept"] + curve["slope"] * claim.value)
 
 
 def least_likely(logprobs: Logprobs | None, message: Analysis) -> AnswerClaim | None:
@@ -130,8 +129,3 @@ def _begins_word(token: str) -> bool:
 
 def _sigmoid(value: float) -> float:
     return 0.5 * (1 + math.tanh(0.5 * value))
-
-
-@cache
-def _load_curve() -> dict[str, Any]:
-    return json.loads((files("insula.turn") / "likelihood.json").read_text("utf-8"))

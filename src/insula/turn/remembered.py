@@ -4,20 +4,19 @@ Beside them stands what can be compared in two texts without understanding eithe
 words that exclude each other. The words of each language stand in `remembered.json`.
 """
 
-import json
 import re
 from collections.abc import Iterable, Mapping
 from functools import cache, lru_cache
-from importlib.resources import files
 from typing import Literal, NamedTuple
 
 from insula.caches import clear_on_erasure
 from insula.language.owner import ASSISTANT, USER, find_owners, names_among, owners_may_match
 from insula.text.analysis import LANGUAGES, content_words, detect_language, fold_accents, words_of
 from insula.text.answers import numbers_in
-from insula.text.grammar import UNSPACED
+from insula.text.grammar import UNSPACED, compile_words
 from insula.text.numerals import number_words
 from insula.text.questions import Ask
+from insula.text.tables import load_table
 from insula.turn.aim import wants_advice
 
 CHARS = 400
@@ -199,7 +198,8 @@ def says_phrase(phrases: str, text: str, language: str) -> bool:
 @cache
 def opposite_pairs(language: str) -> tuple[Opposites, ...]:
     """Pairs of words that exclude each other ("passed", "failed")."""
-    pairs = (pair.split(" <> ") for pair in _load_data()[language]["opposites"].split(" ;; "))
+    listed: str = load_table("remembered.json", __package__)[language]["opposites"]
+    pairs = (pair.split(" <> ") for pair in listed.split(" ;; "))
     return tuple((_compile_phrases(first, language), _compile_phrases(second, language)) for first, second in pairs)
 
 
@@ -211,19 +211,14 @@ def opposite_side(pair: Opposites, text: str) -> int | None:
 
 @cache
 def _listed_patterns(sort: Sort, language: str) -> tuple[re.Pattern[str], ...]:
-    known = _load_data().get(language)
+    known = load_table("remembered.json", __package__).get(language)
     return tuple(_compile_phrases(each.replace("_", " "), language) for each in known[sort].split()) if known else ()
 
 
 @cache
 def _phrase_pattern(phrases: str, language: str) -> re.Pattern[str]:
-    return _compile_phrases(_load_data()[language][phrases], language)
+    return _compile_phrases(load_table("remembered.json", __package__)[language][phrases], language)
 
 
 def _compile_phrases(phrases: str, language: str) -> re.Pattern[str]:
-    return re.compile(phrases if language in UNSPACED else rf"(?<!\w)(?:{phrases})(?!\w)", re.IGNORECASE)
-
-
-@cache
-def _load_data() -> dict[str, dict[str, str]]:
-    return json.loads((files("insula.turn") / "remembered.json").read_text("utf-8"))
+    return compile_words(phrases, language, re.IGNORECASE)

@@ -1,16 +1,14 @@
 """What stands in a response that nobody meant to say: a role marker, the prompt, the question again, half a word."""
 
-import json
 import re
 from collections.abc import Iterator
 from functools import cache
-from importlib.resources import files
-from typing import cast
 
 from insula.text.analysis import LANGUAGES, analyse_text, without_code, words_of
-from insula.text.grammar import UNSPACED
+from insula.text.grammar import UNSPACED, compile_words
 from insula.text.manner import wants_again
 from insula.text.questions import is_small_talk
+from insula.text.tables import load_table
 from insula.turn.exchange import Exchange
 from insula.turn.similarity import near_duplicate
 from insula.types import Fault
@@ -19,6 +17,7 @@ MAX_CHARS = 16_000
 LONGER = 1.2
 """A response that is mostly its message, at most so many times as long, is an echo."""
 
+_WORDS = "artefacts.json"
 _SERVICE_TERMS = 10
 """Phrases of service hold so few content words."""
 _SYMBOLS = 0x2000
@@ -92,7 +91,7 @@ def leaks_prompt(response: str, message: str) -> bool:
         return True
     marked = list(_compile_pattern("roles").finditer(text)) if ":" in text or "：" in text else []
     spoken = [match for match in marked if len(match["said"].split()) >= _SPOKEN or len(match["said"]) > 12]
-    answering = cast(str, _load_data()["answering"]).split("|")
+    answering = load_table(_WORDS, __package__)["answering"].split("|")
     if not spoken or marked[0]["role"].lower() in message.lower():
         return False
     told_apart = len(marked) >= _TOLD_APART and marked[0].start() > 0
@@ -104,7 +103,7 @@ def _likely_patterns(text: str) -> Iterator[str]:
     lower = text.lower()
     if any(mark in lower for mark in _MARKS):
         yield "tokens"
-    if any(word in lower for word in cast(str, _load_data()["prompt_words"]).split("|")):
+    if any(word in lower for word in load_table(_WORDS, __package__)["prompt_words"].split("|")):
         yield "prompt"
 
 
@@ -147,7 +146,7 @@ def cut_off(response: str, language: str) -> bool:
 
 
 def _ends_dangling(text: str, language: str) -> bool:
-    dangling = cast(dict[str, str], _load_data()["dangling"])[language].split()
+    dangling = load_table(_WORDS, __package__)["dangling"][language].split()
     if language in UNSPACED:
         return (
             len(text) > 12 and not _SENTENCE.search(text[-2:]) and text.endswith(tuple(dangling)) and "\n" not in text
@@ -164,7 +163,7 @@ def _lacks_end(text: str, language: str) -> bool:
         return False
     tail = _SENTENCE.split(last)[-1].strip()
     if language in UNSPACED:
-        final = re.compile(cast(dict[str, str], _load_data()["final"])[language])
+        final = re.compile(load_table(_WORDS, __package__)["final"][language])
         return len(tail) >= PROSE_CHARS and bool(_COMMA.search(tail)) and not final.search(tail)
     words = _WORD.findall(tail)
     pieces = [len(piece.split()) for piece in _COMMA.split(tail) if piece.strip()]
@@ -174,19 +173,13 @@ def _lacks_end(text: str, language: str) -> bool:
 
 
 @cache
-def _load_data() -> dict[str, str | dict[str, str]]:
-    return json.loads((files("insula.turn.checks") / "artefacts.json").read_text("utf-8"))
-
-
-@cache
 def _service_pattern(language: str) -> re.Pattern[str]:
-    phrases = cast(dict[str, str], _load_data()["service"])[language]
-    return re.compile(phrases if language in UNSPACED else rf"(?<!\w)(?:{phrases})(?!\w)", re.IGNORECASE)
+    return compile_words(load_table(_WORDS, __package__)["service"][language], language, re.IGNORECASE)
 
 
 @cache
 def _compile_pattern(name: str) -> re.Pattern[str]:
-    raw = cast(str, _load_data()[name])
+    raw = load_table(_WORDS, __package__)[name]
     if name == "roles":
         raw = rf"^[ \t]*(?:\*\*)?(?P<role>{raw})(?:\*\*)?\s?[:：](?:\*\*)?[ \t]*(?P<said>[^\n]*)"
     return re.compile(raw, re.IGNORECASE | re.MULTILINE)
