@@ -287,25 +287,23 @@ def _replace_related(
     ):
         return [], ledger
     (message,) = new.citations
-    new = _add_citations(new, *(each for preference in same for each in preference.citations))
-    gone = (
-        preference.key
+    cited = {message, *(each for preference in same for each in preference.citations)}
+    new = new._replace(citations=tuple(sorted(cited)))
+    out = [
+        preference
         for preference in ledger
-        if preference.key in related and (is_told(new) or not is_told(preference))
-    )
-    out: dict[str, Relation] = {key: related[key] for key in gone}
-    out.pop(new.key, None)
-    left = [preference for preference in ledger if preference.key not in out and preference.key != new.key]
-    crowd = {
-        preference.key
-        for preference in sorted(left, key=lambda preference: preference.created_at)[: max(0, len(left) - MOST + 1)]
-    }
-    changes: list[Change] = [*_retire_changes(ledger, out, new.key, message), *_crowd_out(left, crowd)]
-    changes += [
-        LessonChange(new.key, new.advice, new.trigger, "", new.author, new.citations),
-        _revision_change(new, "said again" if same else "said", message),
+        if preference.key in related and preference.key != new.key and (is_told(new) or not is_told(preference))
     ]
-    return changes, [*(preference for preference in left if preference.key not in crowd), new]
+    left = [preference for preference in ledger if preference not in out and preference.key != new.key]
+    crowd = sorted(left, key=lambda preference: preference.created_at)[: max(0, len(left) - MOST + 1)]
+    why = {"why": "said again" if same else "said", "message": message}
+    changes: list[Change] = [
+        *(Retired(preference.key, USER, WHY[related[preference.key]], new.key, message) for preference in out),
+        *(Retired(preference.key, "night", CROWDED) for preference in crowd),
+        LessonChange(new.key, new.advice, new.trigger, "", new.author, new.citations),
+        RevisionChange(f"lesson:{new.key}", USER, new.advice, why),
+    ]
+    return changes, [*(preference for preference in left if preference not in crowd), new]
 
 
 def _topic_terms(about: str) -> tuple[str, ...]:
@@ -328,22 +326,3 @@ def new_preference(wish: Preference, message: int, now: float, *, for_now: bool 
         created_at=now,
         evidence=(),
     )
-
-
-def _add_citations(preference: StoredGuidance, *said: int) -> StoredGuidance:
-    return preference._replace(citations=tuple(sorted({*preference.citations, *said})))
-
-
-def _revision_change(preference: StoredGuidance, why: str, message: int) -> RevisionChange:
-    return RevisionChange(f"lesson:{preference.key}", USER, preference.advice, {"why": why, "message": message})
-
-
-def _retire_changes(
-    ledger: Iterable[StoredGuidance], out: Mapping[str, Relation], by: str, message: int
-) -> list[Change]:
-    gone = (preference for preference in ledger if preference.key in out)
-    return [Retired(preference.key, USER, WHY[out[preference.key]], by, message) for preference in gone]
-
-
-def _crowd_out(ledger: Iterable[StoredGuidance], crowd: Collection[str]) -> list[Change]:
-    return [Retired(preference.key, "night", CROWDED, "", 0) for preference in ledger if preference.key in crowd]

@@ -1,7 +1,6 @@
 """What recall brought: the memories, best first, each with what it has to do with what is asked."""
 
 from collections.abc import Mapping, Sequence
-from itertools import groupby
 from typing import NamedTuple
 
 from insula.language.heads import load_cards
@@ -267,32 +266,25 @@ def excerpt_line(line: str, asked: MessageQuestion, answer: Statement, stated: S
         Its clauses but for those that are surely about others, in the words and the order of the line; the line where
         there are none such, or where it is not sure whom the answer is about.
     """
-    if not asked.subjects or not is_about(asked, answer.subjects):
+    if not asked.subjects or not is_about(asked, answer.subjects) or answer.text not in line:
         return line
-    places = sorted(
-        ((at, statement) for statement in stated if (at := line.find(statement.text)) >= 0), key=lambda place: place[0]
-    )
-    marked = [
-        (at, at + len(statement.text), statement.text not in answer.text and _is_of_others(asked, statement))
-        for at, statement in places
-    ]
-    if answer.text not in line or not any(is_other for *_, is_other in marked):
+    placed = [(at, each) for each in stated if (at := line.find(each.text)) >= 0]
+    is_other = [each.text not in answer.text and _is_of_others(asked, each) for _, each in placed]
+    holds = {other for (_, each), other in zip(placed, is_other, strict=True) if holds_answer(asked, each)}
+    if not any(is_other) or holds == {True}:
         return line
-    in_own = [
-        holds_answer(asked, statement) for (_, statement), mark in zip(places, marked, strict=True) if not mark[2]
-    ]
-    in_others = [holds_answer(asked, statement) for (_, statement), mark in zip(places, marked, strict=True) if mark[2]]
-    if any(in_others) and not any(in_own):
-        return line
-    own = [(at, end) for at, end, is_other in marked if not is_other]
-    others = [
-        (at, end) for at, end, is_other in marked if is_other and not any(_spans_meet(at, end, *span) for span in own)
-    ]
-    runs = groupby(
-        sorted([(*span, False) for span in own] + [(*span, True) for span in others]), key=lambda run: run[2]
-    )
-    kept = [[(at, end) for at, end, _ in run] for is_other, run in runs if not is_other]
-    return BETWEEN.join(_end_sentence(line, run[0][0], max(end for _, end in run)) for run in kept) if others else line
+    spans = sorted((at, at + len(each.text), other) for (at, each), other in zip(placed, is_other, strict=True))
+    own = [(at, end) for at, end, other in spans if not other]
+    kept: list[tuple[int, int]] = []
+    goes_on = False
+    for at, end, other in spans:
+        if other:
+            goes_on = goes_on and any(at < last and first < end for first, last in own)
+            continue
+        begin, last = kept.pop() if goes_on else (at, end)
+        kept.append((begin, max(last, end)))
+        goes_on = True
+    return BETWEEN.join(_end_sentence(line, *span) for span in kept)
 
 
 def _is_of_others(asked: MessageQuestion, statement: Statement) -> bool:
@@ -300,10 +292,6 @@ def _is_of_others(asked: MessageQuestion, statement: Statement) -> bool:
     is_name = len(statement.terms) < 2  # "my daughter, Lison, loves …"
     unsure = is_name or {NOBODY, SOMEBODY, ""} & statement.subjects or not statement.subjects
     return not unsure and not is_about(asked, statement.subjects) and asked.subjects.isdisjoint(statement.mentions)
-
-
-def _spans_meet(begin: int, end: int, other: int, last: int) -> bool:
-    return begin < last and other < end
 
 
 def _end_sentence(line: str, begin: int, end: int) -> str:
