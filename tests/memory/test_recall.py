@@ -32,6 +32,7 @@ from insula.memory.retrieval.scoring import (
     score_item,
     time_fit,
 )
+from insula.memory.storage.rows import CandidateMemory
 from insula.text.analysis import LANGUAGES, analyse_text
 from insula.text.relative_times import find_date
 
@@ -45,31 +46,44 @@ def asked(text: str) -> Cue:
     return build_cue(analyse_text(text), USER, ASSISTANT)
 
 
-def item(text: str, question: Cue, statistics: Statistics, *, speaker: str = USER, before: str = "") -> Item:
+def item(
+    text: str, question: Cue, statistics: Statistics, *, speaker: str = USER, before: str = "", uses: int = 1
+) -> Item:
     shares = content_weights(question, statistics)
     analysis = analyse_text(text)
     encoding = encode_claims(analysis, speaker, ASSISTANT)
     around = encode_claims(analyse_text(before), ASSISTANT, speaker).dump_claims()
-    return Item(
+    row = CandidateMemory(
         id=1,
-        provenance="user",
+        session_id=1,
+        after_id=None,
         kind=encoding.kind,
+        provenance="user",
         speaker=speaker,
         language=analysis.language,
         content=text,
-        match=match_claims(question, shares, encoding.dump_claims()),
-        before=match_claims(question, shares, around) if before else NO_MATCH,
-        after=NO_MATCH,
-        said_at=NOW - 3600,
-        uses=1,
+        line=text,
+        withheld="",
+        claims=encoding.dump_claims(),
+        importance=1.0,
+        confidence=1.0,
+        uses=uses,
         used_at=json.dumps([NOW - 3600]),
+        vector=None,
+        said_at=NOW - 3600,
+        promoted_at=NOW,
+        retired_at=None,
+        metadata="",
+        session="monday",
     )
+    said_before = match_claims(question, shares, around) if before else NO_MATCH
+    return Item(row, match_claims(question, shares, row.claims), said_before)
 
 
 @given(WORDS, WORDS, st.floats(-1, 1), st.integers(1, 50))
 def test_scores_and_parts_stand_on_one_scale(memory: list[str], question: list[str], cosine: float, uses: int) -> None:
     given_cue, statistics = asked(" ".join(question)), Statistics()
-    one = item(" ".join(memory), given_cue, statistics)._replace(cosine=cosine, uses=uses)
+    one = item(" ".join(memory), given_cue, statistics, uses=uses)._replace(cosine=cosine)
     found = score_item(given_cue, weigh_terms(given_cue, statistics), one, SCENE, NOW)
     assert 0.0 <= found.score <= 1.0
     assert all(0.0 <= part <= 1.0 for part in found.parts.values())

@@ -91,11 +91,11 @@ def rank_memories(
     content = content_weights(cue, retrieved.statistics)
     items = _match_rows(place, retrieved.rows, cue, content, vectors[0] if vectors else None)
     ranked = rank_items(cue, items, retrieved.statistics, now, len(items))
-    scored = {each.item.id: each for each in ranked}
+    scored = {each.item.row.id: each for each in ranked}
     held = _collect_vectors(retrieved)
     near = find_nearness(vectors, held) if asked else {}
     lines: dict[int, Mapping[str, float]] = {
-        item.id: {**(scored[item.id].parts if item.id in scored else {}), **near.get(item.id, {})}
+        item.row.id: {**(scored[item.row.id].parts if item.row.id in scored else {}), **near.get(item.row.id, {})}
         for item in items
         if _is_judged(item, asked)
     }
@@ -103,10 +103,10 @@ def rank_memories(
         asked, lines, [stored for stored in retrieved.told if stored.memory in lines], is_meant=bool(vectors)
     )
     for item in items:
-        bearing = relevance.get(item.id)
-        if bearing is not None and (item.id in scored or "about" in bearing.parts or bearing.ended):
-            scored[item.id] = ScoredItem(item, bearing.chance, bearing.parts)
-    by_id, items_by_id = {row.id: row for row in retrieved.rows}, {item.id: item for item in items}
+        bearing = relevance.get(item.row.id)
+        if bearing is not None and (item.row.id in scored or "about" in bearing.parts or bearing.ended):
+            scored[item.row.id] = ScoredItem(item, bearing.chance, bearing.parts)
+    by_id, items_by_id = {row.id: row for row in retrieved.rows}, {item.row.id: item for item in items}
     recalled = tuple(
         _make_recalled(scored[number], by_id, relevance.get(number), retrieved.told)
         for number in _choose_best(_order_memories(scored, relevance), relevance, limit)
@@ -140,7 +140,7 @@ def _find_limiting(
     own = [
         (memory, vector)
         for memory, vector in held
-        if memory in meant and memory in items and items[memory].speaker == USER
+        if memory in meant and memory in items and items[memory].row.speaker == USER
     ]
     odds = find_limits(requests, own)
     least = max(load_cards()["limits"]["points"]["show"], max(odds.values(), default=0.0) - LIMITS_BESIDE)
@@ -159,10 +159,10 @@ def _is_judged(item: Item, asked: Sequence[MessageQuestion]) -> bool:
     states many things, and whose words say more than any of them (MTRAG). Nor of a tool's where the message asks about
     the user: what it brought may come from anybody, and is never the user's statement of themselves.
     """
-    if item.provenance == "tool":
+    if item.row.provenance == "tool":
         on_somebody = any(question.subjects for question in asked) and not any(map(_asks_about_user, asked))
-        return len(item.content) <= LINE_CHARS and on_somebody
-    return item.speaker == USER
+        return len(item.row.content) <= LINE_CHARS and on_somebody
+    return item.row.speaker == USER
 
 
 def _asks_about_user(question: MessageQuestion) -> bool:
@@ -197,20 +197,11 @@ def _match_rows(
     following = {row.after_id: row.id for row in rows if row.after_id}
     return [
         Item(
-            id=row.id,
-            provenance=row.provenance,
-            kind=row.kind,
-            speaker=row.speaker,
-            language=row.language,
-            content=row.content,
-            match=matches[row.id],
+            row,
+            matches[row.id],
             before=matches.get(row.after_id or 0, NO_MATCH),
             after=matches.get(following.get(row.id, 0), NO_MATCH),
-            said_at=row.said_at,
-            uses=row.uses,
-            used_at=row.used_at,
             cosine=cosine_nearness(how_near),
-            session=row.session_id,
         )
         for row, how_near in zip(rows, near, strict=True)
         if row.retired_at is None
@@ -224,7 +215,7 @@ def _match_rows(
 def _make_recalled(
     scored: ScoredItem, rows: Mapping[int, CandidateMemory], bearing: Relevance | None, told: Sequence[StoredStatement]
 ) -> Recalled:
-    row = rows[scored.item.id]
+    row = scored.item.row
     memory, terms = statements.read_memory(row), frozenset(load_terms(row.claims))
     if bearing is None:
         return Recalled(memory=memory, score=scored.score, parts=scored.parts, terms=terms)

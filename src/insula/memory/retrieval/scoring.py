@@ -18,6 +18,7 @@ from typing import NamedTuple
 from insula.caches import clear_on_erasure
 from insula.language.owner import short_name
 from insula.memory.retrieval.query import Cue, Statistics, When, content_weights, weigh_terms
+from insula.memory.storage.rows import CandidateMemory
 from insula.text.questions import carries_answer
 
 SATURATION = 0.3
@@ -67,27 +68,17 @@ class Match(NamedTuple):
     claims: tuple[MatchedClaim, ...] = ()
 
 
+NO_MATCH = Match({}, 0, 0.0)
+
+
 class Item(NamedTuple):
     """A candidate as it is read from the store, matched against the cue, with the turns around it."""
 
-    id: int
-    provenance: str
-    kind: str
-    speaker: str
-    language: str
-    content: str
+    row: CandidateMemory
     match: Match
-    before: Match
-    after: Match
-    said_at: float
-    uses: int
-    used_at: str
-    """Moments of use in seconds since the epoch, as a JSON list."""
+    before: Match = NO_MATCH
+    after: Match = NO_MATCH
     cosine: float = 0.0
-    session: int = 0
-
-
-NO_MATCH = Match({}, 0, 0.0)
 
 
 class ScoredItem(NamedTuple):
@@ -115,9 +106,9 @@ def find_subjects(cue: Cue, items: Sequence[Item], content: Mapping[str, float])
     Args:
         content: what each term is worth, from `cue.content_weights`.
     """
-    asserted = [item for item in items if item.provenance in {"user", "tool"} and item.kind == "semantic"]
-    voices = frozenset(short_name(item.speaker) for item in asserted)
-    if not cue.owners or not any(item.provenance == "user" for item in asserted):
+    asserted = [item for item in items if item.row.provenance in {"user", "tool"} and item.row.kind == "semantic"]
+    voices = frozenset(short_name(item.row.speaker) for item in asserted)
+    if not cue.owners or not any(item.row.provenance == "user" for item in asserted):
         return SubjectSides()
     turns = {id(turn): turn for item in asserted for turn in (item.match, item.before, item.after) if turn.claims}
     told = [(id(item.match), id(item.before), id(item.after)) for item in asserted]
@@ -214,10 +205,10 @@ def describe_scene(cue: Cue, items: Sequence[Item], statistics: Statistics) -> S
     content = content_weights(cue, statistics)
     spoken: dict[int, set[str]] = {}
     for item in items:
-        if item.provenance in {"user", "tool"}:  # what the assistant says of a topic raises nothing (law 2)
-            spoken.setdefault(item.session, set()).update(item.match.frequencies)
+        if item.row.provenance in {"user", "tool"}:  # what the assistant says of a topic raises nothing (law 2)
+            spoken.setdefault(item.row.session_id, set()).update(item.match.frequencies)
     topics = {session: min(sum(content.get(term, 0.0) for term in terms), 1.0) for session, terms in spoken.items()}
-    heard = any(short_name(item.speaker) in cue.speakers for item in items)
+    heard = any(short_name(item.row.speaker) in cue.speakers for item in items)
     return Scene(statistics.mean_length, heard, topics, max(topics.values(), default=0.0))
 
 
@@ -226,7 +217,7 @@ def rank_items(cue: Cue, items: Sequence[Item], statistics: Statistics, now: flo
     shares, seen = weigh_terms(cue, statistics), describe_scene(cue, items, statistics)
     ranked = (score_item(cue, shares, item, seen, now) for item in items)
     return sorted(
-        (scored for scored in ranked if scored.score > 0), key=lambda scored: (-scored.score, -scored.item.id)
+        (scored for scored in ranked if scored.score > 0), key=lambda scored: (-scored.score, -scored.item.row.id)
     )[:limit]
 
 
@@ -235,18 +226,19 @@ def score_item(cue: Cue, shares: Mapping[str, float], item: Item, seen: Scene, n
     overlap = cue_coverage(shares, item, seen.mean_length)
     if overlap <= 0 and item.cosine <= 0:
         return ScoredItem(item, 0.0, {})
-    asserts, spoken = float(item.kind != "episodic"), float(short_name(item.speaker) in cue.speakers)
+    row = item.row
+    asserts, spoken = float(row.kind != "episodic"), float(short_name(row.speaker) in cue.speakers)
     parts = {
         "overlap": overlap,
         "speaker": spoken,
         "owner": item.match.owned * asserts,
         "around": max(item.before.owned, item.after.owned) * spoken,
-        "topic": seen.topics.get(item.session, 0.0),
+        "topic": seen.topics.get(row.session_id, 0.0),
         "asserts": asserts,
         "answer": _score_answer(cue, item),
-        "moment": time_fit(cue.when, item.said_at),
+        "moment": time_fit(cue.when, row.said_at),
         "cosine": max(item.cosine, 0.0),
-        "active": retrieval_probability(base_level(_read_moments(item.used_at), item.uses, item.said_at, now)),
+        "active": retrieval_probability(base_level(_read_moments(row.used_at), row.uses, row.said_at, now)),
     }
     expected = EXPECTED + seen.heard + seen.topic
     # What is said in other words counts as the words would: a part of the question is missing where both miss it.
@@ -257,7 +249,7 @@ def score_item(cue: Cue, shares: Mapping[str, float], item: Item, seen: Scene, n
 
 def _score_answer(cue: Cue, item: Item) -> float:
     for kind in cue.kinds:
-        if carries_answer(kind, item.content, item.language):
+        if carries_answer(kind, item.row.content, item.row.language):
             return 1.0
     return 0.0
 
