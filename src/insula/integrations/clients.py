@@ -95,7 +95,7 @@ def _listen_stream(guest: Guest, told: GuestInjection, watch: ModelWatch, read: 
         watch.note_piece()
         heard.append(piece)
         yield piece
-    guest.run_waiting(guest.after_model(told, _join_stream(heard), watch.measure_usage(*heard)))
+    guest.run_waiting(guest.after_model(told, join_stream(heard), watch.measure_usage(*heard)))
 
 
 async def _listen_async_stream(
@@ -106,10 +106,10 @@ async def _listen_async_stream(
         watch.note_piece()
         heard.append(piece)
         yield piece
-    await guest.run_awaited(guest.after_model(told, _join_stream(heard), watch.measure_usage(*heard)))
+    await guest.run_awaited(guest.after_model(told, join_stream(heard), watch.measure_usage(*heard)))
 
 
-def _join_stream(pieces: list[Any]) -> Any:
+def join_stream(pieces: list[Any]) -> Any:
     """The message that the pieces of a stream make together; None where a tool is called."""
     deltas = [read_field(choice, "delta") for piece in pieces for choice in read_field(piece, "choices") or ()]
     deltas += [read_field(piece, "delta") for piece in pieces if read_field(piece, "type") == "content_block_delta"]

@@ -4,9 +4,10 @@ A request goes on with memory, confidence and notes in it; what comes back is pa
 was added is told in the headers of the response. Every other path goes through as it is.
 """
 
+import contextlib
 import json
 import logging
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Iterable
 from hashlib import sha256
 from typing import Any
 
@@ -18,7 +19,7 @@ from starlette.responses import JSONResponse, Response, StreamingResponse
 from starlette.routing import Route
 
 from insula.content import list_items, read_field
-from insula.integrations.clients import to_openai
+from insula.integrations.clients import join_stream, to_openai
 from insula.integrations.guest import Guest, GuestInjection, ModelWatch
 from insula.server.door.gate import HostGate
 from insula.server.service import LOOPBACK
@@ -95,8 +96,8 @@ async def _answer_request(guest: Guest, told: GuestInjection, answer: httpx2.Res
         return StreamingResponse(_stream_answer(guest, told, answer, watch), answer.status_code, headers)
     body = b"".join([part async for part in answer.aiter_raw()])
     await answer.aclose()
-    if answer.is_success:
-        await _assess_body(guest, told, body, watch)
+    for response in _parse_objects([body]) if answer.is_success else ():
+        await guest.after_model(told, response, watch.measure_usage(response))
     return Response(body, answer.status_code, headers | _assessment_headers(told))
 
 
@@ -112,37 +113,17 @@ async def _stream_answer(
             yield part
     finally:
         await answer.aclose()
-    await _assess_body(guest, told, _join_stream(bytes(read)), watch)
+    pieces = _parse_objects(line[6:] for line in bytes(read).splitlines() if line.startswith(b"data: {"))
+    await guest.after_model(told, join_stream(pieces), watch.measure_usage(*pieces))
 
 
-def _join_stream(stream: bytes) -> bytes:
-    """The message that the pieces of a stream make together."""
-    said, called, usage = "", False, None
-    for line in stream.decode("utf-8", "replace").splitlines():
-        if line.startswith("data: {"):
-            try:
-                piece = json.loads(line[6:])
-            except ValueError:
-                continue
-            usage = piece.get("usage") or usage
-            delta = read_field(next(iter(list_items(piece.get("choices"))), None), "delta")
-            said += read_field(delta, "content") or ""
-            called = called or bool(read_field(delta, "tool_calls"))
-    message: dict[str, Any] = {
-        "role": "assistant",
-        "content": said,
-        "tool_calls": [{}] if called else [],
-        "usage": usage,
-    }
-    return json.dumps(message).encode()
-
-
-async def _assess_body(guest: Guest, told: GuestInjection, body: bytes, watch: ModelWatch) -> None:
-    try:
-        answer = json.loads(body)
-    except ValueError:
-        return
-    await guest.after_model(told, answer, watch.measure_usage(answer))
+def _parse_objects(texts: Iterable[bytes]) -> list[Any]:
+    """What texts of JSON hold; those that are none are left out."""
+    parsed: list[Any] = []
+    for text in texts:
+        with contextlib.suppress(ValueError):
+            parsed.append(json.loads(text))
+    return parsed
 
 
 def _is_apart(name: str) -> bool:

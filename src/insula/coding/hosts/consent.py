@@ -3,7 +3,7 @@
 import os
 import platform
 import tomllib
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal, cast
@@ -32,34 +32,35 @@ class HostCheck:
     remedy: str = ""
 
 
+_MANAGED = {
+    "Darwin": Path("/Library/Application Support/ClaudeCode/managed-settings.json"),
+    "Windows": Path("C:/ProgramData/ClaudeCode/managed-settings.json"),
+}.get(platform.system(), Path("/etc/claude-code/managed-settings.json"))
+"""What whoever manages a machine has set for Claude Code."""
+
+
 def check_consent(
     host: Host, file: Path, root: Node, handlers: Sequence[InstalledHook], here: Path
-) -> Iterable[HostCheck]:
+) -> Iterator[HostCheck]:
     """Whether the host runs these hooks of ours in a project, as far as its files tell."""
     if not handlers:
-        return ()
-    looks: Mapping[str, Callable[[], Iterable[HostCheck]]] = {
-        "claude-code": lambda: _check_claude(host, here),
-        "codex": lambda: _check_codex(host, file, handlers),
-        "gemini": lambda: _check_gemini(host, file, root, handlers),
-        "qwen": lambda: _check_disabled(host, [host.find_settings(), host.find_settings(here)]),
-        "copilot": lambda: _check_disabled(host, [host.find_settings(), host.find_settings(here)]),
-        "droid": lambda: _check_disabled(host, [host.find_settings(), file]),
-    }
-    return looks[host.id]() if host.id in looks else ()
+        return
+    if host.id == "codex":
+        yield from _check_codex(host, file, handlers)
+    elif host.id == "gemini":
+        yield from _check_gemini(host, file, root, handlers)
+    else:
+        yield from _check_disabled(host, here)
 
 
-def _check_claude(host: Host, project: Path) -> Iterator[HostCheck]:
-    managed = {
-        "Darwin": Path("/Library/Application Support/ClaudeCode/managed-settings.json"),
-        "Windows": Path("C:/ProgramData/ClaudeCode/managed-settings.json"),
-    }.get(platform.system(), Path("/etc/claude-code/managed-settings.json"))
-    here = project / host.folder
-    for file in (host.find_settings(), here / "settings.json", here / "settings.local.json", managed):
-        values = _read_values(file, project if file.parent == here else None)
+def _check_disabled(host: Host, here: Path) -> Iterator[HostCheck]:
+    own, claude = host.find_settings(), host.id == "claude-code"
+    others = (here / host.folder / "settings.json", _MANAGED) if claude else ()
+    for file in (own, host.find_settings(here), *others):
+        values = _read_values(file, here if file != own and file.is_relative_to(here) else None)
         if values.get("disableAllHooks") is True:
             yield HostCheck(host.id, "allowed", "broken", f"{file} disables all hooks", "remove disableAllHooks there")
-        if file == managed and values.get("allowManagedHooksOnly") is True:
+        if file == _MANAGED and values.get("allowManagedHooksOnly") is True:
             remedy = "ask who manages this machine"
             yield HostCheck(host.id, "allowed", "broken", f"{file} allows managed hooks only", remedy)
 
@@ -127,12 +128,6 @@ def _check_gemini(host: Host, file: Path, root: Node, handlers: Sequence[Install
         yield HostCheck(
             host.id, "allowed", "broken", f"{file} disables our hooks by name", "enable them: /hooks in Gemini"
         )
-
-
-def _check_disabled(host: Host, settings: Iterable[Path]) -> Iterator[HostCheck]:
-    for file in settings:
-        if _read_values(file, get_project(host, file)).get("disableAllHooks") is True:
-            yield HostCheck(host.id, "allowed", "broken", f"{file} disables all hooks", "remove disableAllHooks there")
 
 
 def _read_values(file: Path, project: Path | None = None) -> dict[str, Any]:

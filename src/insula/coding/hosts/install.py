@@ -20,7 +20,7 @@ from insula.coding.hosts import files, jsonc, places, present, records, runtime,
 from insula.coding.hosts.jsonc import JsonError, Node
 from insula.coding.hosts.places import HOSTS, HookCommand, Host
 from insula.coding.hosts.present import InstalledHook, list_our_hooks
-from insula.coding.hosts.records import Record
+from insula.coding.hosts.records import InstallRecord
 from insula.errors import InsulaError, SettingsError
 
 KEPT = 10
@@ -176,7 +176,7 @@ def _plan_install(house: Path, host: Host, file: Path, command: HookCommand) -> 
     return {path: (before, after) for path, (before, after) in now.items() if before != after}
 
 
-def _render_file(host: Host, path: Path, before: bytes | None, command: HookCommand, record: Record) -> bytes:
+def _render_file(host: Host, path: Path, before: bytes | None, command: HookCommand, record: InstallRecord) -> bytes:
     """What a file is to be.
 
     Raises:
@@ -206,7 +206,7 @@ def _save_record(
             backups.pop(path.name, None)  # somebody has changed it since we did
         written[path.name] = records.hash_file(after or b"")
     folders = old.folders or [str(path) for path in (first.parent, *first.parent.parents) if not path.exists()]
-    record = Record(host=host.id, command=str(command), folders=folders, written=written, backups=backups)
+    record = InstallRecord(host=host.id, command=str(command), folders=folders, written=written, backups=backups)
     records.save_record(house, first, record)
 
 
@@ -286,7 +286,7 @@ def _plan_uninstall(house: Path, host: Host, first: Path) -> tuple[Changes, tupl
     return {path: (data, after) for path, (data, after) in now.items() if data != after}, kept
 
 
-def _render_without_ours(house: Path, host: Host, path: Path, data: bytes, record: Record) -> bytes | None:
+def _render_without_ours(house: Path, host: Host, path: Path, data: bytes, record: InstallRecord) -> bytes | None:
     """A file as it was before us, where nobody else has changed it; else without what is ours; None to remove it."""
     if host.script:
         return None if present.is_whole_script(data, host, path, record) else data

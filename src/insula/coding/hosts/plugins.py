@@ -5,10 +5,7 @@ observes where every hook does, so that it and an installed hook beside it count
 """
 
 import json
-import os
-import shutil
-import tempfile
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -110,39 +107,23 @@ def render_plugin(host: Host) -> Mapping[str, bytes]:
 
 
 def build_plugin(host: Host, folder: Path) -> tuple[Path, ...]:
-    """Write the plugin to a folder that is not there yet, whole or not at all; returns its files.
-
-    Args:
-        folder: where to.
+    """Write the plugin to a folder that is not there yet, or empty; returns its files.
 
     Raises:
         InputError: no plugin is made for that host, or the folder holds something.
         SettingsError: it cannot be written.
     """
-    files = render_plugin(host)
     folder = folder.expanduser().absolute()
+    files = {folder / path: data for path, data in render_plugin(host).items()}
     if folder.exists() and not (folder.is_dir() and not any(folder.iterdir())):
         raise InputError(f"{str(folder)!r} is not empty, and nothing is overwritten; name a new folder.")
     try:
-        folder.parent.mkdir(parents=True, exist_ok=True)
-        fresh = Path(tempfile.mkdtemp(prefix=f".{folder.name}-", dir=folder.parent))
-        try:
-            written = [path.relative_to(fresh) for path in _write_files(fresh, files)]
-            fresh.chmod(0o755)  # others may install it, too
-            os.replace(fresh, folder)  # noqa: PTH105 an empty folder may stand there
-        finally:
-            shutil.rmtree(fresh, ignore_errors=True)
+        for path, data in files.items():
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_bytes(data)
     except OSError as error:
         raise SettingsError(f"{str(folder)!r} cannot be written ({error.strerror}); make room or allow it.") from error
-    return tuple(folder / path for path in written)
-
-
-def _write_files(folder: Path, files: Mapping[str, bytes]) -> Iterator[Path]:
-    for path, data in files.items():
-        file = folder / path
-        file.parent.mkdir(parents=True, exist_ok=True)
-        file.write_bytes(data)
-        yield file
+    return tuple(files)
 
 
 def _dump_json(value: object) -> bytes:

@@ -108,7 +108,7 @@ def _unquote_line(line: str) -> object:
         return ""
 
 
-def is_whole_script(data: bytes, host: Host, path: Path, record: records.Record) -> bool:
+def is_whole_script(data: bytes, host: Host, path: Path, record: records.InstallRecord) -> bool:
     """Whether a script is as we wrote it, now or with an earlier version."""
     command = find_command(data, host, find_home())
     return record.is_as_written(path, data) or (command is not None and data == render_script(host, command))

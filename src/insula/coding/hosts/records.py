@@ -20,7 +20,7 @@ Installed = NewType("Installed", str)
 """A command line that Insula itself put into a settings file, as its record has it. Only `list_installed` makes one."""
 
 
-class Record(BaseModel, frozen=True):
+class InstallRecord(BaseModel, frozen=True):
     """What is remembered of a settings file, or of scripts, by the first of them."""
 
     host: str = ""
@@ -39,7 +39,7 @@ class Record(BaseModel, frozen=True):
 
 class _Records(BaseModel):
     v: int = 1
-    files: dict[str, Record] = {}
+    files: dict[str, InstallRecord] = {}
 
 
 def hash_file(data: bytes) -> str:
@@ -100,7 +100,7 @@ def _others_write(about: os.stat_result) -> bool:
     return bool(about.st_mode & stat.S_IWOTH or (about.st_mode & stat.S_IWGRP and about.st_gid != about.st_uid))
 
 
-def read_records(house: Path) -> dict[str, Record]:
+def read_records(house: Path) -> dict[str, InstallRecord]:
     """What is remembered of each, by its path; nothing where the record is not to be trusted."""
     try:
         return {} if explain_distrust(house) else _Records.model_validate(files.read_json(house / FILE)).files
@@ -108,12 +108,12 @@ def read_records(house: Path) -> dict[str, Record]:
         return {}
 
 
-def get_record(house: Path, file: Path) -> Record:
+def get_record(house: Path, file: Path) -> InstallRecord:
     """What is remembered of one; empty where that is nothing."""
-    return read_records(house).get(get_key(file), Record())
+    return read_records(house).get(get_key(file), InstallRecord())
 
 
-def save_record(house: Path, file: Path, record: Record | None) -> None:
+def save_record(house: Path, file: Path, record: InstallRecord | None) -> None:
     """Remember this of a file, or nothing any more.
 
     Raises:
