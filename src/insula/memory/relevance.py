@@ -259,8 +259,7 @@ def answer_odds(parts: Mapping[str, float], *, is_meant: bool = True) -> float:
         is_meant: whether there are vectors; without, the words in common alone tell.
     """
     weights = _load_weights("meant" if is_meant else "worded")
-    worth = sum(weights.get(name, 0.0) * value for name, value in parts.items())
-    return worth + weights["intercept"]
+    return sum(weight * parts.get(name, 0.0) for name, weight in weights.items()) + weights["intercept"]
 
 
 def holding_chance(best: float) -> float:

@@ -9,6 +9,7 @@ import math
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import accumulate
+from operator import itemgetter
 from typing import Any
 
 import sqlalchemy as sa
@@ -201,7 +202,8 @@ def search_terms(connection: sa.Connection, user_id: int, known: Statistics, lim
     for term in containing:
         values = {"user": user_id, "term": term, "limit": POSTINGS // len(containing)}
         held.update(_LATEST.fetch_values(connection, values))
-    return sorted(held, key=lambda number: (-held[number], -number))[:limit]
+    best = sorted(held.items(), key=itemgetter(1, 0), reverse=True)
+    return [number for number, _ in best[:limit]]
 
 
 def _rank_by_bm25(

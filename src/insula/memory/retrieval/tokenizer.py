@@ -47,13 +47,17 @@ class Tokenizer:
         begin, size = fields[_TRAINING][0]
         begin, size = parse_fields(data, begin, begin + size)[_CHARACTERS][0]
         self._normalizer = Normalizer(data[begin : begin + size])
-        self._cut = clear_on_erasure(lru_cache(WORDS)(self._find_pieces))
+        self._cut = clear_on_erasure(lru_cache(WORDS)(self._cut_word))
 
     def read_tokens(self, text: str) -> list[int]:
-        """The tokens of a text."""
-        plain = self._normalizer.normalize(text)
-        words = chain.from_iterable(self._cut(f"{SPACE}{word}") for word in plain.split(SPACE)[1:])
-        return [BEGIN, *(words if plain else [UNKNOWN]), END]
+        """The tokens of a text: of each word by itself, since no spelling is told over a space."""
+        tokens = chain.from_iterable(map(self._cut, text.split(" ")))
+        return [BEGIN, *(list(tokens) or [UNKNOWN]), END]
+
+    def _cut_word(self, word: str) -> tuple[int, ...]:
+        """The tokens of a word, of which other spaces than a plain one make several."""
+        plain = self._normalizer.normalize(word)
+        return tuple(chain.from_iterable(self._find_pieces(f"{SPACE}{part}") for part in plain.split(SPACE)[1:]))
 
     def _find_pieces(self, word: str) -> tuple[int, ...]:
         """The likeliest pieces of a word: of all that end at a place the best is known before it is gone on from."""

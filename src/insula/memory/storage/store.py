@@ -281,9 +281,8 @@ def _rank_nearest(
 ) -> list[int]:
     """The memories nearest to a vector: of the first batch, whose vectors are known, and of more where they are few."""
     candidates = [(number, known[number]) for number in near.first if number in known]
-    for batch in islice(near.more, index.BATCHES - 1):
-        if len(candidates) >= index.NEAREST:
-            break
+    more = islice(near.more, index.BATCHES - 1)
+    while len(candidates) < index.NEAREST and (batch := next(more, None)):
         candidates += read(batch)
     by_cosine = zip(cosines_with(vector, [packed for _, packed in candidates]), candidates, strict=True)
     return [number for _, (number, _) in sorted(by_cosine, key=lambda scored: -scored[0])[: index.NEAREST]]

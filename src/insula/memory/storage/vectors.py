@@ -24,7 +24,6 @@ _MORE = 1_000
 _WORD = 64
 _CACHED = 32_768
 """Vectors that are compared at once: what is worked out of them stays in the processor's cache."""
-_LAST = np.iinfo(np.uint16).max
 
 Array = npt.NDArray[np.float32]
 Signs = npt.NDArray[np.uint64]
@@ -240,11 +239,11 @@ class _Neighbourhood:
             part = slice(at, at + _CACHED)
             for held, asked in words:
                 differ[part] += np.bitwise_count(held[part] ^ asked)
-        within = np.partition(differ, BATCH - 1)[BATCH - 1] if count > BATCH else _LAST  # the last of the first batch
+        within = np.searchsorted(np.bincount(differ).cumsum(), BATCH)  # signs by which the last of the first batch differs
         near = np.flatnonzero(differ <= within)
         best = near[np.argsort(differ[near], kind="stable")][:BATCH]
         yield ids[best].tolist()
-        differ[best] = _LAST
+        differ[best] = np.iinfo(np.uint16).max
         rest = np.argsort(differ, kind="stable")[: count - len(best)]
         for at in range(0, len(rest), _MORE):
             yield ids[rest[at : at + _MORE]].tolist()
