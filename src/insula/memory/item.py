@@ -22,6 +22,8 @@ REMEMBERED_CHARS = 20_000
 """Characters of a text that are analysed and remembered; the transcript holds all of it."""
 SCREENED_CHARS = 4 * LINE_CHARS
 """Characters that are screened for it: what stands behind them is never shown."""
+REPLY_CHARS = LINE_CHARS + 60
+"""The same of a reply: what it may show, and room for what is not seen. A thousand characters cost 7 ms."""
 
 
 class NewItem(NamedTuple):
@@ -69,9 +71,11 @@ def new_item(
     own = provenance == "user" and speaker == USER
     if own and told is None:
         told = join_facts(select_facts(find_fact_candidates(analysis), {}), analysis.language)
-    shown = screen_text((told or "")[:SCREENED_CHARS] if own else analysis.text[:SCREENED_CHARS], LINE_CHARS)
-    if own and (why := screen_text(analysis.text[:SCREENED_CHARS], LINE_CHARS).reasons):
-        shown = shown._replace(reasons=why)
+    text = analysis.text[: REPLY_CHARS if provenance == "assistant" else SCREENED_CHARS]
+    shown = screen_text(text, LINE_CHARS)
+    if own and told != text:
+        line = screen_text((told or "")[:SCREENED_CHARS], LINE_CHARS)
+        shown = line._replace(reasons=shown.reasons or line.reasons)
     kind: MemoryKind = "semantic" if stated else encoding.kind
     if own:
         kind = "semantic" if told else "episodic"

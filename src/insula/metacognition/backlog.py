@@ -125,7 +125,7 @@ class Backlog:
 
 def texts_to_embed(rows: Iterable[Unembedded]) -> dict[Unembedded, tuple[str, ...]]:
     """The texts whose vectors are to come of some memories: of each its own first, which may be empty."""
-    return {row: (memory_text(row.before, row.content), *row.stated) for row in rows}
+    return {row: (memory_text(row.before, row.content, row.provenance), *row.stated) for row in rows}
 
 
 def embedded_rows(texts: Mapping[Unembedded, Sequence[str]], known: Mapping[str, Vector]) -> list[Embedded]:

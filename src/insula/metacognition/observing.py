@@ -167,7 +167,7 @@ async def _make_item(engine: Engine, place: Place, line: ObservedLine, before: l
     said = before or recollection.said
     last = said[-1].content[:REMEMBERED_CHARS] if said else ""
     replies_to = find_asks(analyse_text(last)) if last else ()
-    meaning = memory_text(last, content) if engine.embed else ""
+    meaning = memory_text(last, content, line.provenance) if engine.embed else ""
     vector = await asyncio.to_thread(embed_normalised, engine.embed, meaning) if engine.embed and meaning else None
     told = line.provenance in {"user", "tool"}
     teller = line.speaker if line.provenance == "user" else ""  # a tool's "I" is nobody's

@@ -23,6 +23,9 @@ BEFORE_CHARS = 200
 """Of the turn before (best of those tried on conversations, see docs/benchmarks/confidence.md)."""
 MEANT_CHARS = 1_000
 """Of the turn itself: a text that is longer means no one thing, and costs a millisecond for each hundred characters."""
+REPLY_CHARS = 300
+"""Of a reply, which is told only to who asks for it, and is found as well by its beginning: see
+docs/benchmarks/speed.md."""
 FIRST_PERSON = "I"
 """In any language: the encoder puts all into one space."""
 
@@ -35,13 +38,14 @@ def drop_secret_sentences(content: str) -> str:
     return "\n".join(sentence.text for sentence in analyse_text(text).sentences if not is_redacted(sentence.text))
 
 
-def memory_text(before: str, content: str) -> str:
+def memory_text(before: str, content: str, provenance: str = "user") -> str:
     """The text whose vector is a memory's; empty where nothing of it is remembered.
 
     Args:
         before: what was said just before it in the session.
+        provenance: whose words it is.
     """
-    own = drop_secret_sentences(content)[:MEANT_CHARS].strip()
+    own = drop_secret_sentences(content)[: REPLY_CHARS if provenance == "assistant" else MEANT_CHARS].strip()
     return f"{drop_secret_sentences(before)[-BEFORE_CHARS:]} {own}".strip() if own else ""
 
 

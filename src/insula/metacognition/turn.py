@@ -493,7 +493,7 @@ class Turn:
         self.number, memory = await self.engine.store.sessions.write_message(self._place, item)
         said_before = self.history[-1].content[:REMEMBERED_CHARS] if self.history else ""
         texts = tuple(dict.fromkeys(one.text for one in stated))
-        self._unembedded = (Unembedded(memory, item.content[:REMEMBERED_CHARS], said_before, texts),)
+        self._unembedded = (Unembedded(memory, item.content[:REMEMBERED_CHARS], item.provenance, said_before, texts),)
         self._await_yes([memory] if only_asks else [])
         self.engine.note_voice(self._place, self.analysis.language, USER)
         if self._wished:
@@ -752,7 +752,7 @@ class Turn:
     async def _embed_message(self, response: str) -> list[Embedded]:
         """The vectors of what was written of the message, which later turns need; read at once with the response's."""
         texts = texts_to_embed(self._unembedded if self.engine.embed else ())
-        said = "" if self._puts_off or self.result is None else memory_text(self._content, response)
+        said = "" if self._puts_off or self.result is None else memory_text(self._content, response, "assistant")
         await self._embed_texts([said, *chain.from_iterable(texts.values())])
         whole = all(text in self._vectors for text in chain.from_iterable(texts.values()) if text)
         return embedded_rows(texts, self._vectors) if whole else []
@@ -837,7 +837,7 @@ class Turn:
         analysis = analyse_redacted(content, asked.language)
         kept = analyse_memorable(content, analysis)
         item = new_item(kept, encode_claims(kept, ASSISTANT, USER), "assistant", ASSISTANT, self.recalled, ())
-        vector = None if self._puts_off else self._vectors.get(memory_text(self._content, content))
+        vector = None if self._puts_off else self._vectors.get(memory_text(self._content, content, "assistant"))
         item = item._replace(content=content, vector=vector, metadata=self.metadata)
         if (judged := result.assessment) is not None:
             worth = 1.0 if judged.passed else judged.score

@@ -259,6 +259,7 @@ class Unembedded(NamedTuple):
 
     id: int
     content: str
+    provenance: str
     before: str
     stated: tuple[str, ...] = ()
     """Those of its statements whose vectors are to come."""

@@ -239,8 +239,8 @@ class _Neighbourhood:
             part = slice(at, at + _CACHED)
             for held, asked in words:
                 differ[part] += np.bitwise_count(held[part] ^ asked)
-        within = np.searchsorted(np.bincount(differ).cumsum(), BATCH)  # signs by which the last of the first batch differs
-        near = np.flatnonzero(differ <= within)
+        last = np.searchsorted(np.bincount(differ).cumsum(), BATCH)  # how much the last of the first batch differs
+        near = np.flatnonzero(differ <= last)
         best = near[np.argsort(differ[near], kind="stable")][:BATCH]
         yield ids[best].tolist()
         differ[best] = np.iinfo(np.uint16).max
@@ -262,9 +262,9 @@ AT_ONCE = 1_000
 
 
 _BEFORE = memories.alias("before")
-_PAIRS = sa.select(memories.c.id, memories.c.content, sa.func.coalesce(_BEFORE.c.content, "").label("before")).join(
-    _BEFORE, sa.and_(_BEFORE.c.id == memories.c.after_id, _BEFORE.c.provenance != "derived"), isouter=True
-)
+_PAIRS = sa.select(
+    memories.c.id, memories.c.content, memories.c.provenance, sa.func.coalesce(_BEFORE.c.content, "").label("before")
+).join(_BEFORE, sa.and_(_BEFORE.c.id == memories.c.after_id, _BEFORE.c.provenance != "derived"), isouter=True)
 _TO_COME = sa.text(UNEMBEDDED)
 _AMONG = Prepared(
     _PAIRS.where(
@@ -316,7 +316,7 @@ def write_vectors(connection: sa.Connection, user_id: int, made: Sequence[Embedd
     """Write vectors, but of what has changed since it was read; returns those of memories that were written."""
     asked = {"user": user_id, "ids": [embedded.row.id for embedded in made]}
     as_before = {tuple(row) for row in _AMONG.fetch_rows(connection, asked)}
-    there = [embedded for embedded in made if (embedded.row.id, embedded.row.content, embedded.row.before) in as_before]
+    there = [embedded for embedded in made if embedded.row[:-1] in as_before]
     if there:
         _EMBED.write_rows(connection, [{"one": embedded.row.id, "made": embedded.vector} for embedded in there])
     meant = [
