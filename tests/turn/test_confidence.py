@@ -31,7 +31,7 @@ from insula.memory.storage.statements import utc_moment
 from insula.memory.storage.store import Recollection
 from insula.text.analysis import analyse_text
 from insula.turn.confidence import estimate_chance, estimate_confidence
-from insula.turn.likelihood import UNSURE, least_likely, response_likelihood, weigh_likelihood
+from insula.turn.likelihood import UNSURE, least_likely, weigh_likelihood
 from insula.types import HEDGE_THRESHOLD, PASS_THRESHOLD, Calibration, MemoryKind, Provenance
 from insula_bench.confidence_fit import Case, fit_calibration
 
@@ -182,14 +182,14 @@ def test_one_doubtful_name_is_not_made_up_for_by_many_sure_words() -> None:
 
 
 def test_what_is_made_up_is_unlikely_and_what_is_known_is_not() -> None:
-    sure, invented = response_likelihood(SURE, MONGOLIA), response_likelihood(INVENTED, MONGOLIA)
+    before = assess(QUESTION, ANSWER)
+    sure, invented = (weigh_likelihood(before, MONGOLIA, said).parts.likelihood for said in (SURE, INVENTED))
     assert sure is not None and invented is not None
     assert invented < UNSURE < 0.5 < sure
 
 
 @pytest.mark.parametrize("none", [None, [], [("", -0.3)], [("a", math.nan)], [("a", -math.inf)]])
 def test_without_usable_figures_there_is_no_likelihood(none: list[tuple[str, float]] | None) -> None:
-    assert response_likelihood(none, MONGOLIA) is None
     assert weigh_likelihood(assess(QUESTION, ANSWER), MONGOLIA, none) == assess(QUESTION, ANSWER)
 
 
@@ -200,7 +200,6 @@ def test_an_unsure_answer_is_hedged_and_not_reported() -> None:
     assert HEDGE_THRESHOLD <= after.score < PASS_THRESHOLD
     assert after.flags == (*before.flags, "unsure")
     assert [fault.about for fault in after.faults if fault.flag == "unsure"] == ["Khantakal"]
-    assert after.parts.likelihood == pytest.approx(response_likelihood(INVENTED, MONGOLIA), abs=1e-4)
 
 
 @pytest.mark.parametrize("message", ["Thanks!", "My sister lives in Lisbon.", "Write a poem about the sea.", "Hello"])
@@ -211,7 +210,7 @@ def test_where_nothing_can_be_right_or_wrong_the_likelihood_says_nothing(message
 
 @given(st.lists(st.tuples(st.text(max_size=4), st.floats(allow_nan=True)), max_size=30))
 def test_whatever_a_server_sends_gives_a_probability_or_none(logprobs: list[tuple[str, float]]) -> None:
-    likely = response_likelihood(logprobs, MONGOLIA)
+    likely = weigh_likelihood(assess(QUESTION, ANSWER), MONGOLIA, logprobs).parts.likelihood
     assert likely is None or 0.0 <= likely <= 1.0
 
 

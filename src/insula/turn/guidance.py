@@ -5,6 +5,7 @@ withheld leaves its place empty. What a person wrote or pinned no lot withholds.
 """
 
 from collections.abc import Collection, Iterable, Sequence
+from hashlib import sha256
 from typing import NamedTuple
 
 from insula.claims import Claimed, quote_claim, say_claim
@@ -14,7 +15,6 @@ from insula.memory.wishes import is_wish
 from insula.screening import screen_text
 from insula.text import triggers
 from insula.text.analysis import analyse_text
-from insula.turn.lot import is_withheld
 from insula.types import Arm
 
 MOST, CHARS = 3, 200
@@ -25,6 +25,7 @@ SHARED = 2
 AT_ONCE = frozenset({"corrected", "stuck"})
 """First parts of the keys of lessons that are told from the night that makes them: what the user corrected, or found no
 answer to, in a second session."""
+_LOTS = 16**8
 
 
 class ActiveLesson(NamedTuple):
@@ -116,7 +117,7 @@ def bring_up_lessons(
     """The lessons that a message with these terms brings up, each with its arm, the same in every turn of a session."""
     up = [lesson for lesson in known if triggers.trigger_appears(lesson.trigger, terms)][:MOST]
     return tuple(
-        UsedGuidance(lesson.id, SHOWN if lesson.own else _draw_arm(session, lesson.key, share), lesson.text)
+        UsedGuidance(lesson.id, SHOWN if lesson.own else draw_arm(f"{session} {lesson.key}", share), lesson.text)
         for lesson in up
     )
 
@@ -130,13 +131,18 @@ def bring_up_insights(
     order = sorted((pair for pair in fitting if pair[0] >= SHARED), key=lambda pair: (-pair[0], -pair[1].rank))
     up = [insight for _, insight in order[:MOST_INSIGHTS]]
     return tuple(
-        UsedGuidance(insight.id, _draw_arm(session, f"insight/{insight.id}", share), insight.text) for insight in up
+        UsedGuidance(insight.id, draw_arm(f"{session} insight/{insight.id}", share), insight.text) for insight in up
     )
 
 
-def _draw_arm(session: int, key: str, share: float) -> str:
-    """The arm of a piece of guidance in a session."""
-    return WITHHELD if is_withheld(f"{session} {key}", share) else SHOWN
+def draw_arm(key: str, share: float) -> str:
+    """Whether something is told or withheld, by lot, so that it can be seen what it is worth (law 7).
+
+    Args:
+        key: of the session and of what may be told; its lot is the same each time.
+        share: that is withheld.
+    """
+    return WITHHELD if int(sha256(key.encode()).hexdigest()[:8], 16) < share * _LOTS else SHOWN
 
 
 def told_lessons(used: Iterable[UsedGuidance]) -> list[Claimed]:

@@ -41,12 +41,6 @@ class AnswerClaim(NamedTuple):
     value: float
 
 
-def response_likelihood(logprobs: Logprobs | None, message: Analysis) -> float | None:
-    """How likely a response is right, in [0, 1]; None without usable log-probabilities."""
-    claim = least_likely(logprobs, message)
-    return None if claim is None else claim_likelihood(claim)
-
-
 def claim_likelihood(claim: AnswerClaim) -> float:
     """How likely a response is right whose least likely claim this is."""
     curve = load_table("likelihood.json", __package__)

@@ -8,13 +8,13 @@ from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 from insula.claims import DEFAULT, Claimed, say_claim
-from insula.guidance import SHOWN, WITHHELD
+from insula.guidance import SHOWN
 from insula.redaction import redact
 from insula.screening import screen_text
 from insula.text.analysis import analyse_text, content_words
 from insula.text.constraints import find_constraints
 from insula.turn.checks.constraints import breaks_constraint
-from insula.turn.lot import is_withheld
+from insula.turn.guidance import draw_arm
 from insula.turn.reply import ReplyText
 from insula.types import Assessment, Flag, Mended, Signal
 
@@ -104,7 +104,7 @@ def draw_feedback(
     """
     if before is None or (said := feedback_sentence(before, language, claims)) is None:
         return None
-    arm = WITHHELD if is_withheld(f"{session} {before.flag} {before.about}", share) else SHOWN
+    arm = draw_arm(f"{session} {before.flag} {before.about}", share)
     return Feedback(before, arm, said if arm == SHOWN else None)
 
 
