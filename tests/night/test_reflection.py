@@ -16,7 +16,7 @@ from insula.night import prompts
 from insula.night.cycle import Night, PhaseName, PhaseReport, Result, sleep_cycle
 from insula.night.phases.reflection import reflect_on_days
 from insula.night.phases.summaries import summarise_sessions
-from insula.night.unsettled import SessionReading, still_open
+from insula.night.unsettled import still_open
 from insula.testing import Reply, Request, ScriptedModel, answer_second_look
 from insula.types import Provenance
 
@@ -257,13 +257,10 @@ def turned(session: int, turn: int, topic: str, level: str, score: float, *, unc
     return StoredSignal(session, turn, "meta:turn", data, float(turn))
 
 
-ASKED = [
-    SessionReading(
-        session,
-        [line(1, "Where are the recovery codes?"), line(1, "You have not told me where they are.", "assistant")],
-    )
+ASKED = {
+    session: [line(1, "Where are the recovery codes?"), line(1, "You have not told me where they are.", "assistant")]
     for session in (1, 5)
-]
+}
 
 
 @pytest.mark.parametrize(

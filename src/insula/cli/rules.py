@@ -15,7 +15,7 @@ from insula.cli import lines
 from insula.cli.lines import print_folded, print_json
 from insula.cli.options import Yes
 from insula.coding.hosts import doctor, places
-from insula.coding.step import trace
+from insula.coding.step import digest, trace
 from insula.coding.step.digest import PROJECT
 from insula.errors import InputError, InsulaError
 from insula.guidance import ACCEPTED, EVERYWHERE, MUTED, PINNED
@@ -104,7 +104,7 @@ def apply_decision(rule: str, do: str, here: bool = False) -> None:
     """
     known = rules_here()
     done = known.decide_rule(rule, do, here=here)
-    here = here or known.find_wish(rule) is not None  # what was asked for in a project is told there alone
+    here = here or known.get_rule(rule).wish is not None  # what was asked for in a project is told there alone
     where = "in this project" if here else "in all projects"
     if not done:
         return print(f"{rule!r} is {'not' if do.startswith('un') else 'already'} {_STATES[do]} {where}.")
@@ -138,8 +138,7 @@ for _do, _about in {
 def forget(rule: Name, here: Here = False, yes: Yes = False) -> int:
     """Erase what was seen of a rule, and the words of one that you asked for or imported. It cannot be undone."""
     known = rules_here()
-    known.check_rule(rule)
-    where = "in this project" if here or known.find_wish(rule) else "in all projects"
+    where = "in this project" if here or known.get_rule(rule).wish else "in all projects"
     question = f"Erase all that was seen of {rule!r} {where}? It cannot be undone."
     if not lines.confirm_action(question, yes, "forgotten"):
         return 1
@@ -222,7 +221,7 @@ def _describe_scope(scope: str, known: ProjectRules) -> str:
 
 
 def _describe_holdout(known: ProjectRules) -> list[str]:
-    share = known.read_holdout()
+    share = digest.read_holdout(known.home)
     change = (
         f"`holdout` in {settings.home() / settings.FILE}, or INSULA_HOLDOUT; then run `{_install_command()}` again."
     )

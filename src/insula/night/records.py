@@ -12,7 +12,7 @@ from insula.night.corrections import find_corrections
 from insula.night.cycle import Night
 from insula.night.grounding import find_harm
 from insula.night.transcript import READ, quote_session
-from insula.night.unsettled import SessionReading, still_open
+from insula.night.unsettled import SessionLines, still_open
 from insula.screening import screen_text
 from insula.types import CONFIDENCE_LOW, IMPASSE, TURN, SignalKind
 
@@ -175,8 +175,8 @@ async def list_unanswered(night: Night, sessions: Sequence[int]) -> list[Json]:
     return [{"question": text.text, "sessions": list(proposal.sessions)} for proposal, text in said if not text.reasons]
 
 
-async def read_through(night: Night, sessions: Sequence[int]) -> tuple[list[SessionReading], list[StoredSignal]]:
+async def read_through(night: Night, sessions: Sequence[int]) -> tuple[SessionLines, list[StoredSignal]]:
     """The transcripts of some sessions, and the records of their turns."""
     lines = await night.lines_of(sessions, LOOKED_THROUGH)
     turns = await night.store.nights.list_session_signals(night.user_id, [TURN], sessions)
-    return [SessionReading(session, said) for session, said in lines.items()], turns
+    return lines, turns

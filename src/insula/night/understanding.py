@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, NamedTuple, TypedDict
 
 from insula.errors import BudgetExceeded, ModelError, ModelMalformed, ModelRefused, ModelUnavailable
 from insula.language.extract.answer import Answer
-from insula.language.extract.check import Checked, ExtractedFact, ExtractedPreference, check_answer
+from insula.language.extract.check import Checked, ExtractedFact, check_answer
 from insula.language.extract.request import ExtractionLine, ExtractionRequest, Known, build_request
 from insula.language.handed import Hands, UsersWords, users_lines
 from insula.language.heads import Vector, predict_chance
@@ -185,7 +185,7 @@ def _extraction_line(line: Unread, content: str) -> ExtractionLine:
 async def _find_near(reader: Reader, line: Unread) -> list[int]:
     """The memories that a line could concern."""
     analysis = analyse_text(line.content, default=line.language or "en")
-    vectors = [] if reader.embed is None else await asyncio.to_thread(embed_each, reader.embed, [line.content])
+    vectors = await _embed_texts(reader, [line.content])
     place = Place(reader.user_id, line.session, reader.user, "")
     asked = build_cue(analysis, USER, ASSISTANT, frozenset())
     recollection = await reader.store.memories.recall_memories(place, asked, LINES, vectors=vectors)
@@ -241,13 +241,18 @@ async def _collect_lines(reader: Reader, batch: Batch, checked: Checked) -> Extr
         near = await _nearness_to(reader, end.words, says)
         if extraction.is_over(end, line.language, says, stated.get(line.memory, ()), near):
             ends.append((number, line.memory))
-    read_as = [(preference, await _embed_words(reader, preference.span)) for preference in checked.preferences]
+    spans = [preference.span for preference in checked.preferences]
+    vectors = await _embed_texts(reader, spans) or [None for _ in spans]
     wanted = [
-        (preference.line, _make_wanted(preference, vector))
-        for preference, vector in read_as
+        (preference.line, Wanted(preference.span[:LONGEST], "standing", part_of(vector), preference.scope))
+        for preference, vector in zip(checked.preferences, vectors, strict=True)
         if not _is_fact(preference.span, vector)
     ]
-    wishes = [each for line, preference in wanted for each in _list_wanted(preference, lines[line], batch.own[line])]
+    wishes = [
+        Wished(lines[line].session, lines[line].turn, line, each)
+        for line, preference in wanted
+        for each in learnable_preferences([preference], batch.own[line], ())
+    ]
     made = [line for line in made if line.statements]
     told = {line.memory for line in made}
     alone = [line for line, preference in wanted if is_all([preference], lines[line].content)]
@@ -269,41 +274,27 @@ def _read_facts(line: Unread, facts: Iterable[ExtractedFact], batch: Batch) -> L
 
 
 async def _with_vectors(reader: Reader, read: LineContent) -> tuple[Statement, ...]:
-    if reader.embed is None or not read.statements:
+    vectors = await _embed_texts(reader, list(read.meanings))
+    if not vectors:
         return read.statements
-    vectors = await asyncio.to_thread(embed_each, reader.embed, list(read.meanings))
     return tuple(statement._replace(vector=vector) for statement, vector in zip(read.statements, vectors, strict=True))
 
 
 async def _nearness_to(reader: Reader, words: str, says: Sequence[Statement]) -> float:
     """How near some words are to the nearest of some statements, as a cosine; 0 without vectors."""
-    if reader.embed is None or not says:
-        return 0.0
-    first, *others = await asyncio.to_thread(embed_each, reader.embed, [words, *(statement.text for statement in says)])
-    return max(float(first @ other) for other in others)
+    vectors = await _embed_texts(reader, [words, *(statement.text for statement in says)])
+    return max((float(vectors[0] @ other) for other in vectors[1:]), default=0.0)
 
 
-async def _embed_words(reader: Reader, words: str) -> Vector | None:
-    if reader.embed is None:
-        return None
-    (vector,) = await asyncio.to_thread(embed_each, reader.embed, [words])
-    return vector
+async def _embed_texts(reader: Reader, texts: Sequence[str]) -> list[Vector]:
+    """The vectors of some texts; none without an embedding."""
+    return await asyncio.to_thread(embed_each, reader.embed, texts) if reader.embed and texts else []
 
 
 def _is_fact(words: str, vector: Vector | None) -> bool:
     """Whether some words tell a fact of somebody, and do not ask something of answers as surely."""
     meant = vector is not None and meaning_of(words, vector, vector)
     return bool(meant) and (predict_chance("fact", words, vector) or 0.0) > max(TELLS, meant["standing"])
-
-
-def _list_wanted(preference: Wanted, line: Unread, said: UsersWords) -> list[Wished]:
-    return [
-        Wished(line.session, line.turn, line.message, each) for each in learnable_preferences([preference], said, ())
-    ]
-
-
-def _make_wanted(preference: ExtractedPreference, vector: Vector | None) -> Wanted:
-    return Wanted(preference.span[:LONGEST], "standing", part_of(vector), preference.scope)
 
 
 REST_SECONDS = 60.0

@@ -33,15 +33,12 @@ QUOTE_CHARS = 200
 ANSWERED = "what was asked has been answered since"
 
 
-class SessionReading(NamedTuple):
-    """A session as it is looked through."""
-
-    session_id: int
-    lines: Sequence[TranscriptLine]
+SessionLines = Mapping[int, Sequence[TranscriptLine]]
+"""The lines of some sessions."""
 
 
 class _Turn(NamedTuple):
-    """What the ledger says of one."""
+    """What the ledger says of one, and what the user asked in it."""
 
     session_id: int
     number: int
@@ -51,70 +48,72 @@ class _Turn(NamedTuple):
     """Whether nothing certain speaks against the response."""
     hedged: bool
     """Whether words of ours stand before the response: it is not the response that says it does not know."""
+    question: str = ""
+    line: int = 0
+    """The id of the question's."""
+    declined: bool = False
+    """Whether the response declined it."""
 
     @property
-    def key(self) -> tuple[int, int]:
-        return self.session_id, self.number
+    def is_open(self) -> bool:
+        """Whether it was asked what memory held nothing on, and the response declined it."""
+        return self.low and bool(self.topic) and self.declined and not self.hedged
+
+    @property
+    def is_answer(self) -> bool:
+        """Whether memory held something, and the response says it."""
+        return not self.low and self.passed and not self.declined
 
 
-class _AskedQuestion(NamedTuple):
-    """A question, the id of its line, and whether the response declined it."""
-
-    text: str
-    line: int
-    declined: bool
-
-
-def still_open(read: Sequence[SessionReading], signals: Sequence[StoredSignal]) -> list[CitedProposal]:
+def still_open(read: SessionLines, signals: Sequence[StoredSignal]) -> list[CitedProposal]:
     """Questions that were asked in two sessions or more, on which memory held nothing, that the responses declined, and
     that nobody has answered since.
     """
-    turns = [_read_turn(signal) for signal in signals[-MOST_TURNS:]]
-    asked, told = _list_asked(read), list(_list_told(read))
-    answered = [turn for turn in turns if _answers_question(turn, asked)]
+    turns, told = _read_turns(read, signals), list(_list_told(read))
     groups: list[tuple[_Turn, set[int]]] = []
+    answers = [turn for turn in turns if turn.is_answer]
     for turn in turns:
-        if (
-            not (turn.low and turn.topic)
-            or (question := asked.get(turn.key)) is None
-            or turn.hedged
-            or not question.declined
-        ):
-            continue
-        since = (terms for line, terms in told if line > question.line)
-        if _is_answered(turn.topic, [later for later in answered if later.key > turn.key], since):
+        later = (each for each in answers if each[:2] > turn[:2])
+        if not turn.is_open or _is_answered(turn.topic, later, (terms for line, terms in told if line > turn.line)):
             continue
         same = next((sessions for first, sessions in groups if _term_likeness(first.topic, turn.topic) >= SAME), None)
         if same is None:
             groups.append((turn, {turn.session_id}))
         else:
             same.add(turn.session_id)
-    often = [(first, sessions) for first, sessions in groups if len(sessions) >= ASKED_AGAIN]
+    often = [(first.question, tuple(sorted(sessions))) for first, sessions in groups if len(sessions) >= ASKED_AGAIN]
     return [
-        _open_question(asked[first.key].text, sessions)
-        for first, sessions in sorted(often, key=lambda item: -len(item[1]))
+        CitedProposal(prompts.OPEN.format(question=question), sessions, about=question)
+        for question, sessions in sorted(often, key=lambda item: -len(item[1]))
     ]
 
 
 def find_outdated(
-    known: Iterable[Understood], read: Sequence[SessionReading], recent: frozenset[int], signals: Sequence[StoredSignal]
+    known: Iterable[Understood], read: SessionLines, recent: frozenset[int], signals: Sequence[StoredSignal]
 ) -> list[Forget]:
     """What was understood and is no insight any more: a question that the sessions since have answered."""
-    asked = _list_asked(read)
-    lately = (turn for turn in map(_read_turn, signals[-MOST_TURNS:]) if turn.session_id in recent)
-    turns = [turn for turn in lately if _answers_question(turn, asked)]
-    told = [terms for _, terms in _list_told([session for session in read if session.session_id in recent])]
-    gone: list[Forget] = []
-    for insight in known:
-        if insight.content.startswith(prompts.ASKED):
-            topic = frozenset(analyse_text(insight.content.removeprefix(prompts.ASKED)).terms)
-            if _is_answered(topic, turns, told):
-                gone.append(Forget(insight.id, ANSWERED))
-    return gone
+    turns = [turn for turn in _read_turns(read, signals) if turn.session_id in recent and turn.is_answer]
+    told = [terms for _, terms in _list_told({session: read[session] for session in recent & read.keys()})]
+    asked = {
+        insight.id: frozenset(analyse_text(insight.content.removeprefix(prompts.ASKED)).terms)
+        for insight in known
+        if insight.content.startswith(prompts.ASKED)
+    }
+    return [Forget(number, ANSWERED) for number, topic in asked.items() if _is_answered(topic, turns, told)]
 
 
-def _open_question(question: str, sessions: set[int]) -> CitedProposal:
-    return CitedProposal(prompts.OPEN.format(question=question), tuple(sorted(sessions)), about=question)
+def _read_turns(read: SessionLines, signals: Sequence[StoredSignal]) -> list[_Turn]:
+    turns = {(signal.session_id, signal.turn): _read_turn(signal) for signal in signals[-MOST_TURNS:]}
+    for session, lines in read.items():
+        for line in lines:
+            if (turn := turns.get((session, line.turn))) is None:
+                continue
+            if line.provenance == "assistant" and turn.question:
+                turn = turn._replace(declined=_declines_answer(line.content[:READ], turn.question))
+            elif line.provenance == "user" and (question := _extract_question(line.content[:READ])):
+                turn = turn._replace(question=question, line=line.id, declined=False)
+            turns[session, line.turn] = turn
+    return list(turns.values())
 
 
 def _read_turn(signal: StoredSignal) -> _Turn:
@@ -131,11 +130,6 @@ def _read_turn(signal: StoredSignal) -> _Turn:
     )
 
 
-def _answers_question(turn: _Turn, asked: Mapping[tuple[int, int], _AskedQuestion]) -> bool:
-    """Whether memory held something in a turn, and the response says it."""
-    return not turn.low and turn.passed and not ((question := asked.get(turn.key)) and question.declined)
-
-
 def _is_answered(topic: frozenset[str], later: Iterable[_Turn], told: Iterable[frozenset[str]]) -> bool:
     """Whether a later turn answers something of a topic, or a later line tells it."""
     known = any(_term_likeness(topic, turn.topic) >= SAME_TOPIC for turn in later)
@@ -147,27 +141,12 @@ def _term_likeness(terms: frozenset[str], other: frozenset[str]) -> float:
     return shared / len(terms | other) if shared else 0.0
 
 
-def _list_told(read: Iterable[SessionReading]) -> Iterator[tuple[int, frozenset[str]]]:
+def _list_told(read: SessionLines) -> Iterator[tuple[int, frozenset[str]]]:
     """The lines in which the user asks nothing, each as its id and its terms."""
-    for session in read:
-        for line in session.lines:
+    for lines in read.values():
+        for line in lines:
             if is_users(line) and not _extract_question(line.content[:READ]):
                 yield line.id, terms_of(line)
-
-
-def _list_asked(read: Sequence[SessionReading]) -> dict[tuple[int, int], _AskedQuestion]:
-    """What the user asked in each turn (session and number), if anything, and whether it was declined."""
-    questions: dict[tuple[int, int], _AskedQuestion] = {}
-    for session in read:
-        for line in session.lines:
-            key = session.session_id, line.turn
-            if key in questions and line.provenance == "assistant":
-                questions[key] = questions[key]._replace(
-                    declined=_declines_answer(line.content[:READ], questions[key].text)
-                )
-            elif line.provenance == "user" and (text := _extract_question(line.content[:READ])):
-                questions[key] = _AskedQuestion(text, line.id, False)
-    return questions
 
 
 def _extract_question(message: str) -> str:

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple, cast
 
 from insula import guidance
 from insula.coding.step import corrections, digest, evidence
-from insula.coding.step.corrections import UserCorrection, Wish
+from insula.coding.step.corrections import UserCorrection
 from insula.coding.step.digest import PROJECT, ProjectRule
 from insula.coding.step.digests import hash_text as fingerprint
 from insula.coding.step.evidence import ADVICE_LIMIT, DECISIONS, Marker
@@ -52,31 +52,20 @@ class ProjectRules:
         """The rules that there is anything to say of; or all."""
         return [rule for rule in self.compile_rules() if everything or is_shown(rule)]
 
+    def has_rule(self, name: str) -> bool:
+        """Whether there is a rule of this id."""
+        return any(rule.id == name for rule in self.compile_rules())
+
     def get_rule(self, name: str) -> ProjectRule:
         """The rule of an id.
 
         Raises:
-            InputError: there is none.
-        """
-        self.check_rule(name)
-        return next(rule for rule in self.compile_rules() if rule.id == name)
-
-    def check_rule(self, name: str) -> None:
-        """See that there is a rule.
-
-        Raises:
             InputError: there is none; the sentence names those that there are.
         """
-        if not self.has_rule(name):
-            raise InputError(f"There is no rule {name!r}; the rules are {', '.join(self._known_ids())}.")
-
-    def has_rule(self, name: str) -> bool:
-        """Whether there is a rule of this id."""
-        return name in self._known_ids()
-
-    def find_wish(self, name: str) -> Wish | None:
-        """What the user asked for, where the rule is in their own words."""
-        return next((wish for wish in self._read_wishes() if wish.id == name), None)
+        rules = {rule.id: rule for rule in self.compile_rules()}
+        if name not in rules:
+            raise InputError(f"There is no rule {name!r}; the rules are {', '.join(rules)}.")
+        return rules[name]
 
     def scope_of(self, rule: ProjectRule) -> str:
         """Where its state holds: of what a person decided, as they decided; else that of its evidence."""
@@ -92,8 +81,7 @@ class ProjectRules:
             InputError: there is no such rule, or it is nothing that the user asked for.
             StoreFull: the decision cannot be written.
         """
-        self.check_rule(name)
-        wish = self.find_wish(name)
+        wish = self.get_rule(name).wish
         if do == "accept" and wish is None:
             raise InputError(f"{name!r} is nothing that you asked for in this project; to tell a rule always, pin it.")
         scope = self._decision_scope(here or wish is not None)
@@ -110,13 +98,9 @@ class ProjectRules:
             InputError: there is no such rule.
             StoreFull: it cannot be written.
         """
-        self.check_rule(name)
-        wish = self.find_wish(name)
-        self.write_decision(
-            GuidanceDecision(
-                do="forget", rule=name, scope=self._decision_scope(here or wish is not None), at=time.time()
-            )
-        )
+        wish = self.get_rule(name).wish
+        scope = self._decision_scope(here or wish is not None)
+        self.write_decision(GuidanceDecision(do="forget", rule=name, scope=scope, at=time.time()))
         with _guard_writing(self.home):
             if wish is not None:
                 corrections.erase_wish(self.home, self.project, wish)
@@ -139,10 +123,6 @@ class ProjectRules:
         markers = Path(self.home, "sessions").glob(f"*/{evidence.MARKER}")
         last = max(markers, key=lambda path: path.stat().st_mtime, default=None)
         return (evidence.read_marker(str(last.parent)) if last else None) or Marker()
-
-    def read_holdout(self) -> float:
-        """The share of sessions from which a rule is withheld."""
-        return digest.read_holdout(self.home)
 
     def describe_rule(self, rule: ProjectRule) -> dict[str, Any]:
         """Every figure of a rule, for a program."""
@@ -168,7 +148,7 @@ class ProjectRules:
             "v": 1,
             "project": self.project,
             "holdout": {
-                "share": self.read_holdout(),
+                "share": digest.read_holdout(self.home),
                 "withheld_in_newest_session": list(self.newest_marker().withheld),
             },
             "rules": [self.describe_rule(rule) for rule in self.list_rules(everything)],
@@ -212,13 +192,6 @@ class ProjectRules:
 
     def _decision_scope(self, here: bool) -> str:
         return self.project if here else EVERYWHERE
-
-    def _known_ids(self) -> "Sequence[str]":
-        imported = evidence.list_imported(evidence.read_decisions(self.home))
-        return [*BY_ID, *imported, *(wish.id for wish in self._read_wishes())]
-
-    def _read_wishes(self) -> "Sequence[Wish]":
-        return corrections.group_corrections(corrections.read_corrections(self.home, self.project))
 
 
 class ImportedRule(NamedTuple):
