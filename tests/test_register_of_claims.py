@@ -383,7 +383,7 @@ def test_each_verdict_of_a_turn_has_its_words_in_the_register() -> None:
     assert set(register.claim_keys("why.memory")) == {f"kind.{kind}" for kind in VERDICTS}
 
 
-@pytest.mark.parametrize("name", [name for name in PhaseName if name not in (PhaseName.END, PhaseName.WISHES)])
+@pytest.mark.parametrize("name", [name for name in PhaseName if name != PhaseName.END])
 def test_what_a_phase_of_a_night_says_needs_an_entry(name: PhaseName, monkeypatch: pytest.MonkeyPatch) -> None:
     report = PhaseReport(name=name, state="done", found={"says": ["Something."]})
     assert telling.describe_phase(report).said == "Something."

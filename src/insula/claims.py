@@ -273,7 +273,6 @@ _MADE = (
             ("consolidation", "Which memories were let go."),
             ("statements", "Of which memories the model noted the facts, and which are over."),
             ("mistakes", "Which lessons and preferences were learned from what the user said."),
-            ("wishes", "Which preference says the same as another, or took its place; of earlier versions."),
             ("reflection", "What was understood of past conversations."),
             ("lessons", "Which lesson is used no more."),
             ("soul", "What changed in SOUL.md."),

@@ -38,10 +38,6 @@ def texts(made: Document) -> list[str]:
     return [line.text for line in made.derived]
 
 
-def whys(outcome: DistilResult) -> dict[str, str]:
-    return {each.id: each.why for each in outcome.dropped}
-
-
 ASK = item("ask", "Ask before you delete a file.")
 SHORT = item("short", "Give short answers to short questions.", section="Personality")
 TESTS = item("tests", "Run the tests before you call a change done.", section="Growth areas")
@@ -111,7 +107,7 @@ def test_what_is_neither_stays_side_by_side(one: str, other: str) -> None:
 )
 def test_what_must_not_be_told_never_reaches_the_document(text: str, why: str) -> None:
     outcome = distil_document(document(ASK), [ASK, item("bad", text, 9)])
-    assert why in whys(outcome)["bad"]
+    assert why in outcome.dropped["bad"]
     assert texts(outcome.document) == [ASK.text]
 
 
@@ -119,7 +115,7 @@ def test_the_same_under_two_names_is_one_with_the_support_of_both() -> None:
     twin = item("twin", "Always ask before deleting files.", 1, since=5)
     outcome = distil_document(Document(), [replace(ASK, sessions=frozenset({"s1"})), twin])
     assert texts(outcome.document) == [ASK.text]
-    assert [each.into for each in outcome.dropped] == ["ask"]
+    assert outcome.merged == {"twin": "ask"}
 
 
 def test_of_opposites_the_better_supported_is_told_and_of_equals_the_older() -> None:
@@ -128,7 +124,7 @@ def test_of_opposites_the_better_supported_is_told_and_of_equals_the_older() -> 
     equal = replace(never, sessions=frozenset({"a", "b"}))
     outcome = distil_document(Document(), [equal, ASK])
     assert texts(outcome.document) == [ASK.text]
-    assert "back the opposite" in whys(outcome)["never"]
+    assert "back the opposite" in outcome.dropped["never"]
 
 
 # Nothing new, nothing lost.
@@ -138,9 +134,7 @@ def test_what_lost_its_support_goes_and_is_told_of() -> None:
     old = document(ASK, SHORT, TESTS)
     outcome = distil_document(old, [ASK, replace(SHORT, state=RETIRED), TESTS])
     assert texts(outcome.document) == [ASK.text, TESTS.text]
-    assert [(change.kind, change.id, change.why) for change in outcome.changes] == [
-        ("removed", "short", "It is retired.")
-    ]
+    assert outcome.dropped["short"] == "It is retired."
 
 
 def test_a_supported_guideline_goes_only_with_a_persons_leave() -> None:
@@ -150,8 +144,6 @@ def test_a_supported_guideline_goes_only_with_a_persons_leave() -> None:
     assert ASK.text in texts(outcome.document) and never.text not in texts(outcome.document)
     assert outcome.proposal and never.text in texts(outcome.proposal)
     assert outcome.reasons == (f"It would take out what conversations still back: {ASK.text}",)
-    accepted = distil_document(old, [ASK, SHORT, never], freely=True)
-    assert accepted.document == outcome.proposal and accepted.proposal is None
 
 
 def test_losing_the_records_does_not_empty_the_document() -> None:
@@ -179,10 +171,10 @@ def test_a_guideline_that_a_person_took_out_stays_out_under_any_name() -> None:
     found = parse_document("".join(line.raw for line in last.lines if line.id != "ask"))
     twin = item("twin", "Always ask before deleting files.", 9)
     outcome = distil_document(found, [ASK, SHORT, twin], last=last)
-    assert render_document(outcome.document) == render_document(found) and outcome.rejected == {"ask"}
+    assert render_document(outcome.document) == render_document(found)
     later = distil_document(outcome.document, [replace(ASK, state=MUTED), SHORT, twin])
     assert render_document(later.document) == render_document(found)
-    assert whys(later)["twin"] == "A person muted the like."
+    assert later.dropped["twin"] == "A person muted the like."
 
 
 @pytest.mark.parametrize("own", ["Never ask me before you delete a file.", "Always ask before deleting files."])
@@ -289,11 +281,11 @@ def test_over_forty_nights_the_document_is_bounded_and_loses_no_word_of_a_person
         assert not found.foreign
         items = [replace(each, state=MUTED) if each.id in muted else each for each in _evidence(night, chance)]
         outcome = distil_document(found.usable, items, last=last)
-        muted |= outcome.rejected
+        muted |= soul.taken_out(last, found.usable)
         digest = soul_file.write_soul(path, outcome.document, found.digest)
         assert digest
         known.append(digest)
-        _check_night(night, found.document, outcome, items)
+        _check_night(night, found.document, outcome, items, muted)
         if outcome.proposal is None and night % 3 == 0:
             again = distil_document(outcome.document, items, last=outcome.document)
             assert render_document(again.document) == path.read_bytes().decode(), night
@@ -305,10 +297,12 @@ def test_over_forty_nights_the_document_is_bounded_and_loses_no_word_of_a_person
     assert len(muted) == 2 and not muted & {line.id for line in last.derived}
 
 
-def _check_night(night: int, before: Document, outcome: DistilResult, items: Sequence[Guideline]) -> None:
+def _check_night(
+    night: int, before: Document, outcome: DistilResult, items: Sequence[Guideline], muted: set[str]
+) -> None:
     now = {line.id for line in outcome.document.derived}
     supported = {each.id for each in items if each.support >= 2 and each.state not in (MUTED, RETIRED)}
-    lost = {line.id for line in before.derived} & supported - now - outcome.rejected
+    lost = {line.id for line in before.derived} & supported - now - muted
     assert not lost, (night, lost)
     assert count_words(prompt_text(outcome.document)) <= WORDS
     assert _ATTACK not in render_document(outcome.document)

@@ -18,7 +18,7 @@ from insula.memory.storage.store import Store
 from insula.memory.wishes import is_told, is_wish
 from insula.night import guidelines, soul
 from insula.night.distil import find_flaw
-from insula.night.view import with_wishes, without_wishes
+from insula.night.view import with_preferences
 from insula.redaction import redact
 
 LISTED = "`insula guidance` lists them"
@@ -179,7 +179,7 @@ async def _update_soul(
         and guidance.key not in {line.id for line in document.derived}
     ):
         new = soul.revise_document(new, add=[(guidelines.section_of(back), back.key, back.advice)])
-    new = with_wishes(without_wishes(new), new, kept)
+    new = with_preferences(new, kept)
     if soul.render_document(new) != past[0].content:
         await guidelines.replace_document(store, user, path, soul.render_document(new), WHY)
 

@@ -55,8 +55,6 @@ class PhaseName(StrEnum):
     CONSOLIDATION = "consolidation"
     STATEMENTS = "statements"
     MISTAKES = "mistakes"
-    WISHES = "wishes"
-    """Of earlier versions."""
     REFLECTION = "reflection"
     LESSONS = "lessons"
     SOUL = "soul"
@@ -111,6 +109,8 @@ class Result(NamedTuple):
     """Why there was nothing to do, in a sentence."""
     says: Sequence[str] = ()
     """What a person is told: a sentence, and what was learned or changed, each in a line; empty without news."""
+    undo: Sequence[str] = ()
+    """What takes back each of these lines, or the sentence where there are none: `guidance forget g1f…`."""
     news: Sequence[str] = ()
     """What the next talk begins with: what changed, each with the command that takes it back."""
     effects: Sequence[MeasuredEffect] = ()
@@ -119,7 +119,7 @@ class Result(NamedTuple):
     def to_journal(self) -> dict[str, object]:
         """All of it as it stands in the journal."""
         effects = [effect._asdict() for effect in self.effects]
-        told = {"says": [*self.says], "news": [*self.news], "effects": effects}
+        told = {"says": [*self.says], "undo": [*self.undo], "news": [*self.news], "effects": effects}
         return {**self.report, **{key: value for key, value in told.items() if value}}
 
 

@@ -15,9 +15,9 @@ from insula.memory.storage.changes import RevisionChange
 from insula.memory.storage.rows import Revised, StoredGuidance
 from insula.memory.storage.store import Store
 from insula.night import soul
-from insula.night.soul import Document, Section
+from insula.night.soul import Document, Section, is_preference
 from insula.night.soul import file as soul_file
-from insula.night.view import is_view, retire_removed
+from insula.night.view import retire_removed
 
 SUBJECT, PROPOSAL = "soul", "soul:proposal"
 """Subjects of revisions: the document as it stood, and what waits for a person."""
@@ -118,7 +118,7 @@ async def reconcile_ledger(store: Store, user: str, before: str, after: str) -> 
         return
     old, new = soul.parse_document(before), soul.parse_document(after)
     await store.guidance.write_changes(user_id, *retire_removed(old, new, await store.guidance.list_lessons(user_id)))
-    shown = frozenset(line.id for line in new.derived if is_view(line.id))
+    shown = frozenset(line.id for line in new.derived if is_preference(line.id))
     await store.run(ledger.bring_back, user_id, shown, store.now())
 
 

@@ -42,11 +42,11 @@ class Operation(BaseModel):
 class Candidate(BaseModel):
     """A principle for SOUL.md that reflection found, with the sessions that bear it out."""
 
-    section: str
+    section: Literal["interaction", "personality", "patterns", "growth"]
     advice: str
     sessions: list[int]
     messages: list[int] = []
-    """The user's messages in them that do; none in reports of earlier versions."""
+    """The user's messages in them that do."""
 
 
 class Handover(BaseModel):

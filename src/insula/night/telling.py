@@ -14,7 +14,6 @@ TITLES: Mapping[PhaseName, str] = {
     PhaseName.CONSOLIDATION: "Tidied memory",
     PhaseName.STATEMENTS: "Read what you said",
     PhaseName.MISTAKES: "Looked for mistakes",
-    PhaseName.WISHES: "Compared preferences",
     PhaseName.REFLECTION: "Reflected",
     PhaseName.LESSONS: "Weighed what it learned",
     PhaseName.SOUL: "Chose what stands in SOUL.md",
@@ -43,6 +42,8 @@ class PhaseAccount(NamedTuple):
     said: str
     found: tuple[str, ...] = ()
     """What was learned or changed, each in a line."""
+    undo: tuple[str, ...] = ()
+    """What takes back each of these lines, or what it says where there are none."""
     effects: tuple[MeasuredEffect, ...] = ()
 
     @property
@@ -63,7 +64,10 @@ def describe_phase(phase: PhaseReport) -> PhaseAccount:
     if why:
         return PhaseAccount(phase.name, TITLES[phase.name], phase.state, why)
     said, *more = _claim_lines(phase.name, phase.found, "says") or [DONE]
-    return PhaseAccount(phase.name, TITLES[phase.name], phase.state, said, tuple(more), _read_effects(phase.found))
+    undo = tuple(map(str, phase.found.get("undo", ())))
+    return PhaseAccount(
+        phase.name, TITLES[phase.name], phase.state, said, tuple(more), undo, _read_effects(phase.found)
+    )
 
 
 def _claim_lines(name: str, report: Json, key: str) -> list[str]:

@@ -16,10 +16,10 @@ from insula.memory.retrieval.embedding import embed_each
 from insula.memory.storage.changes import Retired
 from insula.memory.storage.rows import StoredGuidance
 from insula.memory.storage.vectors import Embed
-from insula.memory.wishes import WISH, is_told, is_wish, preference_words
+from insula.memory.wishes import is_told, is_wish, preference_words
 from insula.night.agreement import says_same
 from insula.night.distil import find_flaw
-from insula.night.soul import Document, Section, prompt_text, revise_document, taken_out
+from insula.night.soul import Document, Section, is_preference, prompt_text, revise_document, taken_out
 
 SECTION: Section = "Interaction principles"
 MOST = 30
@@ -35,40 +35,26 @@ SURELY = 0.7
 """Chance from which one is about the manner of answers, such as their length, and so applies to all."""
 
 
-def is_view(name: str) -> bool:
-    """Whether a line of the document is that of a wish, by its id."""
-    return name.startswith(WISH[:1])
-
-
-def without_wishes(document: Document) -> Document:
-    """The document without the lines of wishes, as it is distilled."""
-    gone = [line.id for line in document.derived if is_view(line.id)]
-    return revise_document(document, remove=gone) if gone else document
-
-
-def with_wishes(document: Document, old: Document, kept: Iterable[StoredGuidance]) -> Document:
-    """The document with a line for each wish that stands, and that a person did not write there themselves.
-
-    Args:
-        document: as it was distilled.
-        old: as it was found; what stands there keeps its place.
-    """
+def with_preferences(document: Document, kept: Iterable[StoredGuidance]) -> Document:
+    """The document with a line for each preference that stands, and that a person did not write there themselves."""
     standing = {
         preference.name: preference_words(preference)
         for preference in kept
         if is_wish(preference) and is_told(preference) and preference.mode != MUTED
     }
-    shown = {name: text for name, text in list(standing.items())[-MOST:] if not find_flaw(text)}
     own = [line.text for line in document.own]
-    wanted = {name: text for name, text in shown.items() if not any(map(partial(says_same, text), own))}
-    here = {line.id: line.text for line in old.derived if is_view(line.id)}
-    if (
-        {name: wanted.get(name) for name in here} == here
-        and wanted.keys() == here.keys()
-        and document == without_wishes(old)
-    ):
-        return old
-    return revise_document(document, add=[(SECTION, name, text) for name, text in wanted.items()])
+    wanted = {
+        name: text
+        for name, text in list(standing.items())[-MOST:]
+        if not find_flaw(text) and not any(map(partial(says_same, text), own))
+    }
+    here = {line.id: line.text for line in document.derived if is_preference(line.id)}
+    return revise_document(
+        document,
+        remove=here.keys() - wanted.keys(),
+        reword={name: text for name, text in wanted.items() if here.get(name, text) != text},
+        add=[(SECTION, name, text) for name, text in wanted.items() if name not in here],
+    )
 
 
 def retire_removed(before: Document, after: Document, kept: Iterable[StoredGuidance]) -> list[Retired]:
@@ -132,14 +118,14 @@ def read_guidelines(
         embed: makes vectors; without one all is told.
     """
     ledger = {preference.key: preference for preference in kept if preference.section}
-    lines = [line for line in document.derived if not is_view(line.id)]
+    lines = document.learned
     topics = {line.id: " ".join(ledger[line.id].trigger) for line in lines if line.id in ledger}
     texts = [text for line in lines for text in (line.text, topics.get(line.id, "")) if text]
     known = dict(zip(texts, embed_each(embed, texts), strict=True)) if embed and texts else {}
     read = {line.id: part_of(known.get(line.text)) for line in lines}
     out = {name for name, part in read.items() for newer in parts if newer != part and is_of_one_part(newer, part)}
     left = revise_document(
-        document, remove=[line.id for line in document.derived if is_view(line.id) or line.id in out]
+        document, remove=[line.id for line in document.derived if is_preference(line.id) or line.id in out]
     )
     pinned = frozenset(name for name, preference in ledger.items() if preference.mode == PINNED)
     manner = frozenset(line.id for line in lines if "." in part_of(known.get(line.text), SURELY))

@@ -1,11 +1,12 @@
 """What nights changed, a line for each change, with what takes it back; where one changed nothing there is no line."""
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal, NamedTuple
+from itertools import zip_longest
+from typing import Any, NamedTuple
 
-from insula.memory.storage.rows import StoredPhaseReport, name_of
+from insula.memory.storage.rows import StoredPhaseReport
 from insula.night.cycle import END, PhaseName, SleepReport
 from insula.night.phases import PHASES
 from insula.night.telling import DONE, PhaseAccount, describe_journalled, describe_phase, order_phases
@@ -17,9 +18,15 @@ UNDER_WAY = 300.0
 class UndoAction(NamedTuple):
     """What takes a change back: a decision on a piece of guidance, or on a memory."""
 
-    of: Literal["guidance", "memory"]
+    of: str
+    """`guidance` or `memory`."""
     do: str
     id: str
+
+    @classmethod
+    def parse(cls, command: str) -> "UndoAction":
+        """The action of a command such as `guidance forget g1f…`."""
+        return cls(*command.split(" ", 2))
 
     @property
     def command(self) -> str:
@@ -64,7 +71,7 @@ def list_nights(reports: Iterable[StoredPhaseReport], now: float = math.inf) -> 
     return [
         NightChanges(
             night=night,
-            changes=_list_steps((describe_journalled(stage.phase, stage.report), stage.report) for stage in done),
+            changes=_list_steps(describe_journalled(stage.phase, stage.report) for stage in done),
             **(_describe_progress(done, now) if night == latest else {}),
         )
         for night, done in reversed(by_night.items())
@@ -75,7 +82,7 @@ def describe_report(report: SleepReport) -> NightChanges:
     """The night that was just run."""
     return NightChanges(
         night=report.date,
-        changes=_list_steps((describe_phase(one), one.found) for one in report.phases if one.state != "failed"),
+        changes=_list_steps(describe_phase(one) for one in report.phases if one.state != "failed"),
         failed=tuple(f"{describe_phase(phase_report).title}: {phase_report.why}" for phase_report in report.failed),
         skipped=report.skipped,
     )
@@ -89,41 +96,18 @@ def _describe_progress(done: Sequence[StoredPhaseReport], now: float) -> dict[st
     return {"progress": said, "goes_on": goes_on}
 
 
-def _list_steps(steps: Iterable[tuple[PhaseAccount, Mapping[str, Any]]]) -> tuple[NightChange, ...]:
+def _list_steps(steps: Iterable[PhaseAccount]) -> tuple[NightChange, ...]:
     """What steps changed, in the order of a night; what two of them say of one piece of guidance stands once."""
-    known = list(steps)
-    reports = {account.name: report for account, report in known}
     changes, seen = list[NightChange](), set[UndoAction | None]()
-    for account in order_phases(account for account, _ in known):
+    for account in order_phases(steps):
         if account.is_quiet or account.name == PhaseName.FILE:  # which only writes down what the others changed
             continue
         texts = account.found or ((account.said,) if account.said != DONE else ())
-        undos = [*_list_undos(account.name, reports[account.name]), *[None] * len(texts)]
-        made = (NightChange(f"{text[:1].upper()}{text[1:]}", undo) for text, undo in zip(texts, undos, strict=False))
+        made = [
+            NightChange(f"{text[:1].upper()}{text[1:]}", UndoAction.parse(undo) if undo else None)
+            for text, undo in zip_longest(texts, account.undo[: len(texts)])
+        ]
         changes += [change for change in made if change.undo is None or change.undo not in seen]
         seen.update(change.undo for change in changes)
         changes += [NightChange(each.format_line()) for each in account.effects]
     return tuple(changes)
-
-
-def _list_undos(name: str, report: Mapping[str, Any]) -> list[UndoAction | None]:
-    """What takes back each line of a step, in their order."""
-    try:
-        match name:
-            case PhaseName.MISTAKES:
-                told = [name_of(lesson["key"], "") for lesson in report["lessons"] if lesson.get("told", True)]
-                return [
-                    UndoAction("guidance", "forget", each)
-                    for each in (*told, *(wish["id"] for wish in report["wishes"]))
-                ]
-            case PhaseName.SOUL:
-                return [
-                    UndoAction("guidance", "forget" if change["kind"] == "added" else "undo", change["id"])
-                    for change in report["changes"]
-                ]
-            case PhaseName.CONSOLIDATION:
-                return [UndoAction("memory", "undo", str(memory)) for memory in report["forgotten"][:1]]
-            case _:
-                return []
-    except (KeyError, TypeError, AttributeError):
-        return []  # of another version

@@ -26,6 +26,6 @@ def join_parts(parts: Iterable[str]) -> str:
     return f"{said[0].upper()}{said[1:]}." if said else ""
 
 
-def undo_by(command: str, name: str) -> str:
+def undo_by(command: str) -> str:
     """How a person takes a change back."""
-    return f"(take it back: insula {command} {name})"
+    return f"(take it back: insula {command})"

@@ -46,12 +46,13 @@ async def consolidate_memories(night: Night) -> Result:
         return Result(report, skipped="Nothing was said twice, and nothing is old and unused.")
     if not forgotten:
         return Result(report, merges)  # that the same was said twice is no news
-    gone_now = f"{count_noun(len(forgotten), 'memory')}, old and never used again,"
+    gone_now, undo = f"{count_noun(len(forgotten), 'memory')}, old and never used again,", forgotten[0].memory_id
     return Result(
         report,
         (*merges, *forgotten),
         says=[f"{gone_now} {'was' if len(forgotten) == 1 else 'were'} let go."],
-        news=[f"{gone_now} let go {undo_by('memory undo', str(forgotten[0].memory_id))}"],
+        undo=[f"memory undo {undo}"],
+        news=[f"{gone_now} let go {undo_by(f'memory undo {undo}')}"],
     )
 
 

@@ -56,22 +56,14 @@ async def learn_corrections(night: Night) -> Result:
         *((preference.name, preference.advice, preference.citations) for preference in fresh),
         *((name_of(lesson.key, ""), lesson.advice, lesson.citations) for lesson in twice),
     ]
+    learned = [(name_of(lesson.key, ""), lesson.advice, lesson.citations) for lesson in lessons]
     refused = [*_list_refused(heard), *_list_private(corrected, heard)]
-    known = {preference.key for preference in kept}
-    cited = [each for lesson in lessons for each in lesson.citations] + [each for *_, cites in wishes for each in cites]
+    cited = [message for *_, citations in (*learned, *wishes) for message in citations]
     memories = {message.id: message.memory for message in await night.store.guidance.read_cited(night.user_id, cited)}
     report = {
         "sessions": len(heard),
         "corrections": len(corrected),
-        "lessons": [
-            {
-                "key": lesson.key,
-                "advice": lesson.advice,
-                "new": lesson.key not in known,
-                "citations": [*lesson.citations],
-            }
-            for lesson in lessons
-        ],
+        "lessons": len(lessons),
         "wishes": [{"id": name, "advice": advice, "citations": [*cites]} for name, advice, cites in wishes],
         PLACES: places,
         "quarantined": len(refused),
@@ -86,15 +78,23 @@ async def learn_corrections(night: Night) -> Result:
     )
     asks = [_conflict_question(*doubtful)] if doubtful else []
     told = (
-        *(f"From now on: {lesson.advice}{_cite_memories(lesson.citations, memories)}" for lesson in lessons),
+        *(f"From now on: {advice}{_cite_memories(cites, memories)}" for _, advice, cites in learned),
         *(f"You want: {advice}{_cite_memories(cites, memories)}" for _, advice, cites in wishes),
+    )
+    undo = [f"guidance forget {name}" for name, *_ in (*learned, *wishes)]
+    known = {name_of(preference.key, "") for preference in kept}
+    news = (
+        f"From now on: {advice} {undo_by(f'guidance forget {name}')}"
+        for name, advice, _ in learned
+        if name not in known
     )
     return Result(
         report,
         [*said, *again, *lessons],
         "Nothing was corrected a second time, and nobody asked for anything." if quiet else "",
         says=[join_parts(parts), *told, *asks] if any(parts) else (),
-        news=[*asks, *(_describe_lesson(lesson) for lesson in lessons if lesson.key not in known)],
+        undo=undo,
+        news=[*asks, *news],
     )
 
 
@@ -105,10 +105,6 @@ def _conflict_question(older: StoredGuidance, newer: StoredGuidance) -> str:
         f"(only the newer: insula guidance forget {older.name}; "
         f"only the older: insula guidance forget {newer.name})"
     )
-
-
-def _describe_lesson(lesson: LessonChange) -> str:
-    return f"From now on: {lesson.advice} {undo_by('guidance forget', name_of(lesson.key, ''))}"
 
 
 def _cite_memories(citations: Iterable[int], memories: Mapping[int, int]) -> str:

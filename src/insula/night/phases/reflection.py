@@ -36,7 +36,6 @@ from insula.night.grounding import (
 )
 from insula.night.operations import (
     MOST,
-    Candidate,
     JudgedOperations,
     Operation,
     judge_operations,
@@ -175,7 +174,7 @@ async def reflect_on_days(night: Night) -> Result:
     gone = await _forget_outdated(night, records, known)
     known = [insight for insight in known if insight.id not in {each.memory_id for each in gone}]
     kept = merge_insights([item for item in items if not item.section], known, records)
-    principles = merge_principles([item for item in items if item.section])
+    principles = [item for item in items if item.section]
     learned = items or revised.fit
     report = {
         "proposed": len(proposed.items),
@@ -188,7 +187,10 @@ async def reflect_on_days(night: Night) -> Result:
         "sessions": counts | {"left_out": proposed.left_out},
         "insights": len(kept.added),
         "merged": kept.merged,
-        "candidates": [candidate.model_dump(mode="json") for candidate in principles],
+        "candidates": [
+            {"section": item.section, "advice": item.text, "sessions": [*item.sessions], "messages": [*item.messages]}
+            for item in principles
+        ],
         "usage": proposed.usage,
         UP_TO: records.new[-1].last,
     }
@@ -363,20 +365,6 @@ def _make_insight(content: str, sessions: set[int], records: Records) -> Insight
         importance=round(sure + (1 - sure) / 2 if troubled else sure, 4),
         confidence=round(sure, 4),
     )
-
-
-def merge_principles(items: Iterable[CitedProposal]) -> list[Candidate]:
-    """Principles for SOUL.md; those that say the same are one, with the sessions of both."""
-    candidates: list[Candidate] = []
-    for item in items:
-        before = next((candidate for candidate in candidates if says_same(candidate.advice, item.text)), None)
-        if before is None:
-            sessions, messages = list(item.sessions), list(item.messages)
-            candidates.append(Candidate(section=item.section, advice=item.text, sessions=sessions, messages=messages))
-        else:
-            before.sessions = sorted({*before.sessions, *item.sessions})
-            before.messages = sorted({*before.messages, *item.messages})
-    return candidates
 
 
 def _dropped_record(dropped: DroppedProposal) -> dict[str, object]:

@@ -1,8 +1,7 @@
 """The phases that put SOUL.md together from the ledger of guidance, and lay it down in its file (R4, R8)."""
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import replace
-from typing import NamedTuple
+from dataclasses import asdict, replace
 
 from insula.coding.step.digests import hash_text as fingerprint
 from insula.guidance import ACTIVE, CORROBORATED, MUTED, PROPOSED
@@ -12,7 +11,7 @@ from insula.memory.storage.rows import Revised, StoredGuidance
 from insula.memory.wishes import CROWDED, WHY, is_wish
 from insula.night import soul
 from insula.night.cycle import Night, PhaseName, Result
-from insula.night.distil import DistilResult, Guideline, distil_document
+from insula.night.distil import Guideline, distil_document
 from insula.night.guidelines import (
     NIGHT,
     PAST,
@@ -27,7 +26,7 @@ from insula.night.guidelines import (
 from insula.night.operations import Handover, apply_operations
 from insula.night.soul import Document, Section
 from insula.night.soul import file as soul_file
-from insula.night.view import is_view, retire_removed, with_wishes, without_wishes
+from insula.night.view import retire_removed, with_preferences
 from insula.text.wording import count_noun, undo_by
 
 SECTIONS: Mapping[str, Section] = {
@@ -64,36 +63,42 @@ async def render_soul(night: Night) -> Result:
     nights = [lesson for lesson in kept if lesson.section and not lesson.mode and lesson.author != PERSON]
     fallen = [lesson for lesson in nights if newly & {*lesson.citations}]
     gone += [Retired(lesson.key, NIGHT, REVOKED) for lesson in fallen]
-    revised, guidelines = apply_operations(
+    revised, known = apply_operations(
         operations, [lesson for lesson in kept if lesson.section and lesson not in fallen]
     )
     new = await _read_principles(night, asked, over)
-    offered = [await _make_guideline(night, lesson, new) for lesson in guidelines]
-    fresh = [principle.guideline for key, principle in new.items() if key not in {lesson.key for lesson in guidelines}]
+    ledger = _join_principles(known, new, night.now)
     out = removed_guidelines(past)
     offered = [
-        replace(guideline, state=MUTED) if guideline.id in out else guideline for guideline in (*offered, *fresh)
+        replace(guideline, state=MUTED) if guideline.id in out else guideline
+        for guideline in [await _make_guideline(night, lesson) for lesson in ledger.values()]
     ]
-    outcome = distil_document(without_wishes(old), offered, last=last and without_wishes(last))
-    outcome = _with_wishes(outcome, old, standing)
+    outcome = distil_document(old, offered, last=last)
+    document = with_preferences(outcome.document, standing)
+    proposal = outcome.proposal and with_preferences(outcome.proposal, standing)
+    differs = soul.diff_documents(old, document, outcome.dropped)
     waiting = await night.store.guidance.list_revisions(night.user_id, PROPOSAL, PAST)
     changes = [
         *gone,
         *revised,
-        *_learn_guidelines(outcome, guidelines, new),
-        *_list_revisions(outcome, file, old, past),
-        *_list_proposals(outcome, waiting),
+        *_learn_guidelines(new, outcome.merged, ledger),
+        *_list_revisions(document, differs, file, old, past),
+        *_list_proposals(proposal, outcome.reasons, waiting),
     ]
     report = {
-        "new": len(fresh),
-        "changes": [_change_record(change) for change in outcome.changes],
+        "new": len(ledger) - len(known),
         "waiting": list(outcome.reasons),
         "dropped": len(outcome.dropped),
         "edited_by_hand": bool(file and file.edited),
         OVER: sorted(over),
     }
     foreign = NOT_OURS.format(path=str(night.soul)) if file and file.foreign else ""
-    return Result(report, changes, foreign, says=[*_describe_result(outcome)], news=[*_describe_changes(outcome)])
+    waits = " One waits for your word." if outcome.reasons else ""
+    said = [f"{count_noun(len(differs), 'change')}.{waits}", *map(_describe_change, differs)]
+    undo = [f"guidance {'forget' if change.kind == 'added' else 'undo'} {change.id}" for change in differs]
+    news = [f"{text} {undo_by(command)}" for text, command in zip(said[1:], undo, strict=True)]
+    news += [WAITS] if waits else []
+    return Result(report, changes, foreign, says=said if news else (), undo=undo, news=news)
 
 
 async def lay_down(night: Night) -> Result:
@@ -111,16 +116,6 @@ async def lay_down(night: Night) -> Result:
 # The guidelines that are offered.
 
 
-class ReflectedPrinciple(NamedTuple):
-    """A principle that reflection found."""
-
-    guideline: Guideline
-    citations: tuple[int, ...]
-    """The messages of the user's that bear it out, one of each session that it cites."""
-    topics: tuple[str, ...]
-    """Of these sessions, as their summaries name them: what they were about brings it up."""
-
-
 async def _list_revoked_words(night: Night, kept: Sequence[StoredGuidance]) -> frozenset[int]:
     """The messages that preferences were made of which the user has taken back, or wants otherwise: what else rests on
     them falls with them."""
@@ -130,41 +125,18 @@ async def _list_revoked_words(night: Night, kept: Sequence[StoredGuidance]) -> f
     return frozenset(message for guidance in taken_back for message in guidance.citations) - stand
 
 
-async def _read_principles(
-    night: Night, asked: Sequence[Handover], over: Collection[int]
-) -> dict[str, ReflectedPrinciple]:
-    """What reflections found since this phase was last done, by key, unless it rests on words that are over; of the
-    same words it is one."""
-    sessions = {session.id: session for session in await night.list_sessions()}
+async def _read_principles(night: Night, asked: Sequence[Handover], over: Collection[int]) -> list[LessonChange]:
+    """What reflections found since this phase was last done, but for what rests on words that are over."""
     summaries = await night.store.nights.list_summaries(night.user_id, SUMMARIES) if asked else []
     topics = {summary.session_id: summary.topics for summary in summaries}
-    principles: dict[str, ReflectedPrinciple] = {}
+    found: list[LessonChange] = []
     for proposed in (candidate for each in asked for candidate in each.candidates):
-        section = SECTIONS.get(proposed.section)
-        cited = [sessions[each] for each in proposed.sessions if each in sessions]
-        if section is None or not cited or not proposed.advice or {*proposed.messages} & {*over}:
-            continue
-        key = key_of(section, proposed.advice)
-        before = principles.get(key)
-        backed = frozenset(each.name for each in cited) | (before.guideline.sessions if before else frozenset[str]())
-        guideline = Guideline(
-            id=key,
-            section=section,
-            text=proposed.advice,
-            sessions=backed,
-            since=night.now,
-            state=_support_state(backed),
-        )
-        backing = proposed.messages or [each.last for each in cited]
-        citations = (*(before.citations if before else ()), *backing)
-        about = (
-            *(before.topics if before else ()),
-            *(each for session in cited for each in topics.get(session.id, ())),
-        )
-        principles[key] = ReflectedPrinciple(
-            guideline, tuple(dict.fromkeys(citations)), tuple(dict.fromkeys(about))[:TOPICS]
-        )
-    return principles
+        if {*proposed.messages}.isdisjoint(over):
+            section = SECTIONS[proposed.section]
+            about = dict.fromkeys(topic for session in proposed.sessions for topic in topics.get(session, ()))
+            named = key_of(section, proposed.advice), proposed.advice, tuple(about)[:TOPICS], section
+            found.append(LessonChange(*named, "derived", tuple(proposed.messages)))
+    return found
 
 
 def key_of(section: str, advice: str) -> str:
@@ -172,22 +144,29 @@ def key_of(section: str, advice: str) -> str:
     return f"g{fingerprint(f'{section} {advice}'.lower(), 10)}"
 
 
-def _support_state(sessions: frozenset[str]) -> str:
-    """One session is no pattern (R9)."""
-    return ACTIVE if len(sessions) >= CORROBORATED else PROPOSED
+def _join_principles(
+    known: Sequence[StoredGuidance], new: Sequence[LessonChange], now: float
+) -> dict[str, StoredGuidance]:
+    """The guidelines of the ledger with those that reflections found, by key: of the same words it is one."""
+    ledger = {guideline.key: guideline for guideline in known}
+    for each in new:
+        fresh = StoredGuidance(0, *each[:5], "", (), now, ())
+        before = ledger.get(each.key, fresh)
+        ledger[each.key] = before._replace(citations=tuple(dict.fromkeys((*before.citations, *each.citations))))
+    return ledger
 
 
-async def _make_guideline(night: Night, lesson: StoredGuidance, new: Mapping[str, ReflectedPrinciple]) -> Guideline:
+async def _make_guideline(night: Night, lesson: StoredGuidance) -> Guideline:
     cited = await night.store.guidance.read_cited(night.user_id, lesson.citations)
-    again = new[lesson.key].guideline.sessions if lesson.key in new else frozenset[str]()
-    sessions = frozenset(message.session for message in cited) | again
+    sessions = frozenset(message.session for message in cited)
+    by_support = ACTIVE if len(sessions) >= CORROBORATED else PROPOSED  # one session is no pattern (R9)
     return Guideline(
         id=lesson.key,
         section=section_of(lesson),
         text=lesson.advice,
         sessions=sessions,
         since=lesson.created_at,
-        state=lesson.mode or _support_state(sessions),
+        state=lesson.mode or by_support,
         said=lesson.author == PERSON,
     )
 
@@ -195,45 +174,36 @@ async def _make_guideline(night: Night, lesson: StoredGuidance, new: Mapping[str
 # What is written.
 
 
-def _with_wishes(outcome: DistilResult, old: Document, kept: Sequence[StoredGuidance]) -> DistilResult:
-    """What a night made of the document, with the ledger's preferences in it."""
-    document = with_wishes(outcome.document, old, kept)
-    proposal = outcome.proposal and with_wishes(outcome.proposal, old, kept)
-    why = {change.id: change.why for change in outcome.changes}
-    return replace(outcome, document=document, proposal=proposal, changes=soul.diff_documents(old, document, why))
-
-
 def _learn_guidelines(
-    outcome: DistilResult, known: Sequence[StoredGuidance], new: Mapping[str, ReflectedPrinciple]
+    new: Sequence[LessonChange], merged: Mapping[str, str], ledger: Mapping[str, StoredGuidance]
 ) -> Iterator[Change]:
-    """The new guidelines, as records; what one repeats gains its support."""
-    merged = {gone.id: gone.into for gone in outcome.dropped if gone.into}
-    ledger = {lesson.key: lesson for lesson in known}
-    for key, (guideline, citations, topics) in new.items():
-        into = ledger.get(merged.get(key, ""))
-        name, advice, section = (
-            (into.key, into.advice, into.section) if into else (key, guideline.text, guideline.section)
-        )
-        yield LessonChange(name, advice, topics, section, "derived", citations)
+    """The new guidelines, as records; what says the same as another one gives that its support."""
+    for each in new:
+        into = ledger.get(merged.get(each.key, ""))
+        yield each._replace(key=into.key, advice=into.advice, section=into.section) if into else each
 
 
 def _list_revisions(
-    outcome: DistilResult, file: soul_file.SoulFile | None, old: Document, past: Sequence[Revised]
+    document: Document,
+    differs: Sequence[soul.SoulChange],
+    file: soul_file.SoulFile | None,
+    old: Document,
+    past: Sequence[Revised],
 ) -> Iterator[Change]:
-    text, before = soul.render_document(outcome.document), past[0].content if past else ""
+    text, before = soul.render_document(document), past[0].content if past else ""
     if file and file.edited and soul.render_document(old) != before:
         before = soul.render_document(old)
         yield RevisionChange(SUBJECT, PERSON, before, {"why": "edited by hand"})
     if text != before and not (file and file.foreign):
-        yield RevisionChange(SUBJECT, NIGHT, text, {"changes": [_change_record(change) for change in outcome.changes]})
+        yield RevisionChange(SUBJECT, NIGHT, text, {"changes": [asdict(change) for change in differs]})
 
 
-def _list_proposals(outcome: DistilResult, waiting: Sequence[Revised]) -> Iterator[Change]:
+def _list_proposals(proposal: Document | None, reasons: Sequence[str], waiting: Sequence[Revised]) -> Iterator[Change]:
     """What a person is asked: each thing once, whatever they said of it, and no longer than it is a question."""
-    text = soul.render_document(outcome.proposal) if outcome.proposal else ""
+    text = soul.render_document(proposal) if proposal else ""
     asked = next((revision.content for revision in waiting if revision.content), "")
     if text and text != asked:
-        yield RevisionChange(PROPOSAL, NIGHT, text, {"reasons": list(outcome.reasons)})
+        yield RevisionChange(PROPOSAL, NIGHT, text, {"reasons": list(reasons)})
     if not text and waiting and waiting[0].content:
         yield RevisionChange(PROPOSAL, NIGHT, "", {"why": "nothing waits any more"})
 
@@ -250,25 +220,5 @@ WANTED = {"added": "You want: {text}", "changed": "You want: {text}", "removed":
 """What is said of a change of a guideline, and of a preference."""
 
 
-def _describe_result(outcome: DistilResult) -> Iterator[str]:
-    changes, waits = outcome.changes, " One waits for your word." if outcome.reasons else ""
-    if changes or waits:
-        yield f"{count_noun(len(changes), 'change')}.{waits}"
-        yield from map(_describe_change, changes)
-
-
-def _describe_changes(outcome: DistilResult) -> Iterator[str]:
-    for change in outcome.changes:
-        command = "guidance forget" if change.kind == "added" else "guidance undo"
-        yield f"{_describe_change(change)} {undo_by(command, change.id)}"
-    if outcome.reasons:
-        yield WAITS
-
-
 def _describe_change(change: soul.SoulChange) -> str:
-    return (WANTED if is_view(change.id) else SAYS)[change.kind].format(text=change.text or change.before)
-
-
-def _change_record(change: soul.SoulChange) -> dict[str, str]:
-    """A change of the document as JSON holds it."""
-    return {"kind": change.kind, "text": change.text, "before": change.before, "why": change.why, "id": change.id}
+    return (WANTED if soul.is_preference(change.id) else SAYS)[change.kind].format(text=change.text or change.before)

@@ -1,4 +1,4 @@
-"""SOUL.md: what it holds (`document`), how it reads (`render`), how it changes (`edit`), and its file (`file`)."""
+"""SOUL.md: what it holds and how it changes (`document`), how the agent is told of it (`render`), and its `file`."""
 
 from insula.night.soul.document import (
     MOST_CHARS,
@@ -6,12 +6,17 @@ from insula.night.soul.document import (
     TEMPLATE,
     Document,
     Section,
+    SoulChange,
     SoulLine,
+    diff_documents,
     file_digest,
+    is_preference,
     parse_document,
+    render_document,
+    revise_document,
+    taken_out,
 )
-from insula.night.soul.edit import SoulChange, diff_documents, revise_document, taken_out
-from insula.night.soul.render import WORDS, prompt_text, render_document, render_told
+from insula.night.soul.render import WORDS, prompt_text
 
 __all__ = [
     "MOST_CHARS",
@@ -24,10 +29,10 @@ __all__ = [
     "SoulLine",
     "diff_documents",
     "file_digest",
+    "is_preference",
     "parse_document",
     "prompt_text",
     "render_document",
-    "render_told",
     "revise_document",
     "taken_out",
 ]

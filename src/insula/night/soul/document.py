@@ -6,16 +6,17 @@ changed, is the person's, and so is everything else in the file: those lines are
 """
 
 import re
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from hashlib import sha256
 from typing import Literal, get_args
 
 from insula.errors import InputError
+from insula.memory.wishes import WISH
 
 Section = Literal["Personality", "Interaction principles", "Known patterns", "Growth areas"]
 SECTIONS: tuple[Section, ...] = get_args(Section)
-Kind = Literal["item", "heading", "text", "blank", "comment", "code", "locked"]
+Kind = Literal["item", "heading", "text", "blank", "yours", "locked"]
 
 TEMPLATE = "\n".join(
     (
@@ -34,14 +35,12 @@ TEMPLATE = "\n".join(
 
 MOST_CHARS = 256 * 1024
 """A longer text is no document of guidelines, whatever it is."""
-_MOST_PROBLEMS = 20
 _LINE = re.compile(r"[^\r\n]*(?:\r\n|\r|\n)|[^\r\n]+")
-END = re.compile(r"(?:\r\n|\r|\n)\Z")
+_END = re.compile(r"\r\n|\r|\n")
 _COMMENT = re.compile(r"<!--(?:(?!<!--).)*?-->", re.DOTALL)  # one that is not closed must not reach our marks
 _MARK = re.compile(r"<!--[ \t]*i:([0-9a-z_]{1,40})\.([0-9a-f]{4})[ \t]*-->")
-_HEADING = re.compile(r" {0,3}(#{1,6})[ \t]+(.*?)[ \t#]*\Z")
+_HEADING = re.compile(r" {0,3}#{1,2}[ \t]+(.*?)[ \t#]*\Z")
 _ITEM = re.compile(r" {0,3}(?:[-*+•]|\d{1,3}[.)])[ \t]+(\S.*)\Z")
-_FENCE = re.compile(r" {0,3}(?:`{3,}|~{3,})")
 _LOCK = re.compile(r"[ \t]*<!--[ \t]*(/?)locked[ \t]*-->[ \t]*\Z", re.IGNORECASE)
 
 
@@ -59,22 +58,23 @@ class SoulLine:
     """Of the guideline; on a person's line, of that which the person rewrote."""
     derived: bool = False
     """Whether the night wrote it and nobody has changed it since."""
-    level: int = 0
-    """Of a heading."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
 class Document:
     """A text read as guidelines; two texts that differ in a byte are two documents."""
 
     lines: tuple[SoulLine, ...] = ()
-    problems: tuple[str, ...] = ()
-    """What was not understood; it stays as it is and counts as the person's."""
 
     @property
     def derived(self) -> tuple[SoulLine, ...]:
         """The guidelines that the night wrote."""
         return tuple(line for line in self.lines if line.derived)
+
+    @property
+    def learned(self) -> tuple[SoulLine, ...]:
+        """Of these, what it learned itself: all but the user's preferences, which it only shows."""
+        return tuple(line for line in self.derived if not is_preference(line.id))
 
     @property
     def own(self) -> tuple[SoulLine, ...]:
@@ -95,109 +95,53 @@ def parse_document(text: str) -> Document:
     """
     if len(text) > MOST_CHARS:
         raise InputError(f"SOUL.md has {len(text):,} characters and {MOST_CHARS:,} are the most; shorten it.")
-    return _SoulReader(text).read_document()
+    section: Section | None = None
+    is_locked = is_yours = False
+    ids = set[str]()
+    lines: list[SoulLine] = []
+    for raw, seen in zip(_LINE.findall(text), _visible_lines(text), strict=True):
+        if lock := _LOCK.match(_bare(raw)):
+            is_locked = not lock[1]
+            lines.append(SoulLine(raw=raw, kind="locked", section=section))
+        elif not is_locked and (heading := _HEADING.match(seen)):
+            title = heading[1].strip()
+            is_yours = title.casefold() == "yours"
+            section = next((each for each in SECTIONS if each.casefold() == title.casefold()), None)
+            kind, text = ("yours", "") if is_yours else ("heading", title)
+            lines.append(SoulLine(raw=raw, kind=kind, section=section, text=text))
+        elif is_locked or is_yours:
+            lines.append(SoulLine(raw=raw, kind="locked", section=section, text=seen.rstrip()))
+        else:
+            lines.append(_read_line(raw, seen, section, ids))
+    return Document(tuple(lines))
 
 
-class _SoulReader:
-    """Goes through a text once, with what is open at each line: a comment, a fence, a locked part, a section."""
-
-    def __init__(self, text: str) -> None:
-        self._raws: list[str] = _LINE.findall(text)
-        self._seen, self._commented = _without_comments(text, self._raws)
-        self._problems: list[str] = []
-        self._section: Section | None = None
-        self._locked = self._yours = self._fenced = False
-        self._ids: set[str] = set()
-
-    def read_document(self) -> Document:
-        fences = [i for i, seen in enumerate(self._seen) if _FENCE.match(seen)]
-        self._last_fence = fences[-1] if fences else -1
-        lines = tuple(self._read_line(i) for i in range(len(self._raws)))
-        return Document(lines=lines, problems=tuple(self._problems[:_MOST_PROBLEMS]))
-
-    def _read_line(self, i: int) -> SoulLine:
-        raw, seen = self._raws[i], self._seen[i]
-        bare = END.sub("", raw).lstrip("\ufeff")
-        lock = _LOCK.match(bare) if not self._fenced else None
-        if lock:
-            self._locked = not lock[1]
-            return SoulLine(raw=raw, kind="locked", section=self._section)
-        if self._locked:
-            return SoulLine(raw=raw, kind="locked", section=self._section, text=seen.rstrip())
-        if self._commented[i]:
-            return SoulLine(
-                raw=raw, kind="locked" if self._yours else "comment", section=self._section, text=seen.strip()
-            )
-        return self._read_visible(i, raw, bare, seen)
-
-    def _read_visible(self, i: int, raw: str, bare: str, seen: str) -> SoulLine:
-        fence = bool(_FENCE.match(seen))
-        if fence and not self._fenced and i == self._last_fence:
-            self._note_problem(i, "a block of code is not closed; it is taken for text")
-            fence = False
-        if fence or self._fenced:
-            self._fenced = self._fenced != fence
-            return SoulLine(
-                raw=raw, kind="locked" if self._yours else "code", section=self._section, text=seen.rstrip()
-            )
-        if heading := _HEADING.match(seen):
-            return self._read_heading(raw, len(heading[1]), heading[2].strip())
-        if self._yours:
-            return SoulLine(raw=raw, kind="locked", text=seen.rstrip())
-        if "<!--" in seen:
-            self._note_problem(i, "a comment is not closed; the agent is not told what follows in the line")
-            seen = seen[: seen.index("<!--")]
-        return self._read_prose(i, raw, bare, seen)
-
-    def _read_heading(self, raw: str, level: int, title: str) -> SoulLine:
-        if level > 2:
-            kind: Kind = "locked" if self._yours else "text"
-            return SoulLine(raw=raw, kind=kind, section=self._section, text=title, level=level)
-        self._yours = title.casefold() == "yours"
-        self._section = next((each for each in SECTIONS if each.casefold() == title.casefold()), None)
-        if self._yours:
-            return SoulLine(raw=raw, kind="locked", level=level)
-        return SoulLine(raw=raw, kind="heading", section=self._section, text=title, level=level)
-
-    def _read_prose(self, i: int, raw: str, bare: str, seen: str) -> SoulLine:
-        item = _ITEM.match(seen.rstrip())
-        text = item[1] if item else seen.strip()
-        marks = _MARK.findall(bare)
-        if "<!-- i:" in bare and len(marks) != 1:
-            self._note_problem(i, "its mark is broken; the line is taken for yours")
-        if not text and not marks:
-            return SoulLine(raw=raw, kind="blank" if not bare.strip() else "comment", section=self._section)
-        name, seal = marks[0] if len(marks) == 1 else ("", "")
-        derived = bool(item and self._section and name and name not in self._ids) and seal == line_checksum(name, text)
-        self._ids.add(name)
-        kind: Kind = "item" if item else "text"
-        return SoulLine(raw=raw, kind=kind, section=self._section, text=text, id=name, derived=derived)
-
-    def _note_problem(self, i: int, problem: str) -> None:
-        self._problems.append(f"Line {i + 1} of SOUL.md is not understood: {problem}.")
+def _visible_lines(text: str) -> list[str]:
+    """Each line as a reader sees it: without comments, also those of several lines, and without its end."""
+    without = _COMMENT.sub(lambda comment: "\0".join(["", *_END.findall(comment[0]), ""]), text)
+    return [_bare(line).replace("\0", "").partition("<!--")[0] for line in _LINE.findall(without)]
 
 
-def _without_comments(text: str, raws: Sequence[str]) -> tuple[list[str], list[bool]]:
-    """Each line as a reader sees it, and whether it belongs to a comment of several lines."""
-    spans = (match.span() for match in _COMMENT.finditer(text))
-    span = next(spans, None)
-    seen: list[str] = []
-    commented: list[bool] = []
-    at = 0
-    for raw in raws:
-        parts, start, end, several = list[str](), at, at + len(raw), False
-        while span and span[0] < end:
-            parts.append(text[start : max(start, span[0])])
-            several |= span[0] < at or span[1] > end
-            start = max(start, min(end, span[1]))
-            if span[1] > end:
-                break
-            span = next(spans, None)
-        parts.append(text[start:end])
-        seen.append(END.sub("", "".join(parts)).lstrip("\ufeff"))
-        commented.append(several)
-        at = end
-    return seen, commented
+def _bare(raw: str) -> str:
+    return raw.rstrip("\r\n").lstrip("\ufeff")
+
+
+def _read_line(raw: str, seen: str, section: Section | None, ids: set[str]) -> SoulLine:
+    """A line that is neither a heading nor locked; `ids` are those of the lines before it."""
+    item = _ITEM.match(seen.rstrip())
+    text = item[1] if item else seen.strip()
+    marks = _MARK.findall(_bare(raw))
+    name, checksum = marks[0] if len(marks) == 1 else ("", "")
+    is_whole = checksum == line_checksum(name, text) and _MARK.sub("", _bare(raw)).rstrip() == seen.rstrip()
+    derived = bool(item and section and name) and name not in ids and is_whole
+    ids.add(name)
+    kind: Kind = "item" if item else "text" if _bare(raw).strip() else "blank"
+    return SoulLine(raw=raw, kind=kind, section=section, text=text, id=name, derived=derived)
+
+
+def is_preference(name: str) -> bool:
+    """Whether a line is that of a preference, by its id."""
+    return name.startswith(WISH[:1])
 
 
 def line_checksum(name: str, text: str) -> str:
@@ -208,3 +152,118 @@ def line_checksum(name: str, text: str) -> str:
 def file_digest(text: str | bytes) -> str:
     """What a file is known by."""
     return sha256(text.encode("utf-8", "surrogatepass") if isinstance(text, str) else text).hexdigest()
+
+
+# How it changes: the night's own lines alone; a person's keep every byte.
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SoulChange:
+    """A guideline of the night in which two documents differ."""
+
+    kind: Literal["added", "changed", "removed"]
+    text: str
+    """After the change; of what was removed, as it was."""
+    before: str = ""
+    id: str
+    why: str = ""
+
+
+def diff_documents(old: Document, new: Document, why: Mapping[str, str] | None = None) -> tuple[SoulChange, ...]:
+    """What the guidelines of the night differ in between two documents.
+
+    Args:
+        why: id -> the reason to show.
+    """
+    reasons, before, after = why or {}, *({line.id: line.text for line in each.derived} for each in (old, new))
+    return tuple(
+        SoulChange(
+            kind="removed" if name not in after else "changed" if name in before else "added",
+            text=after.get(name, before.get(name, "")),
+            before=before.get(name, "") if name in after else "",
+            id=name,
+            why=reasons.get(name, ""),
+        )
+        for name in dict.fromkeys([*before, *after])
+        if before.get(name) != after.get(name)
+    )
+
+
+def taken_out(last: Document, document: Document) -> frozenset[str]:
+    """The ids of guidelines of the night that a person deleted or rewrote since the night wrote `last`."""
+    return frozenset(line.id for line in last.derived) - frozenset(line.id for line in document.derived)
+
+
+def revise_document(
+    document: Document,
+    *,
+    remove: Iterable[str] = (),
+    reword: Mapping[str, str] | None = None,
+    add: Iterable[tuple[Section, str, str]] = (),
+) -> Document:
+    """The document with guidelines of the night taken out, reworded and added; a person's lines keep every byte.
+
+    Args:
+        document: as it stands; one without a line becomes a new one from `TEMPLATE`.
+        reword: id -> the new words.
+        add: section, id and words of each, in order; new ones stand last in their section.
+    """
+    gone, words, new = frozenset(remove), reword or {}, list(add)
+    if not document.lines and new:
+        document = parse_document(TEMPLATE)
+    end = next((match[0] for line in document.lines if (match := _END.search(line.raw))), "\n")
+    lines = [line for line in document.lines if not (line.derived and line.id in gone)]
+    lines = [
+        replace(line, raw=_render_item(line.id, words[line.id], end)) if line.derived and line.id in words else line
+        for line in lines
+    ]
+    for section in SECTIONS:
+        if items := [_render_item(name, text, end) for where, name, text in new if where == section]:
+            lines = _place_items(lines, section, items, end)
+    return parse_document("".join(line.raw for line in lines))
+
+
+def _render_item(name: str, text: str, end: str) -> str:
+    return f"- {text} <!-- i:{name}.{line_checksum(name, text)} -->{end}"
+
+
+def _place_items(lines: list[SoulLine], section: Section, items: list[str], end: str) -> list[SoulLine]:
+    """The lines with items at the end of a section, which is made where it is missing."""
+    at = _end_of(lines, section)
+    if at is None:
+        at = _place_of(lines, section)
+        gap = [end] if at and lines[at - 1].kind != "blank" else []
+        items = [*gap, f"## {section}{end}", end, *items]
+    elif lines[at - 1].kind == "heading":
+        if at < len(lines) and lines[at].kind == "blank":
+            at += 1
+        else:
+            items = [end, *items]
+    if at < len(lines) and lines[at].kind != "blank":
+        items = [*items, end]
+    if at and not lines[at - 1].raw.endswith(("\r", "\n")):
+        items = [end, *items]
+    made = [SoulLine(raw=raw, kind="text" if raw.strip() else "blank", section=section) for raw in items]
+    return [*lines[:at], *made, *lines[at:]]
+
+
+def _end_of(lines: Sequence[SoulLine], section: Section) -> int | None:
+    """After the last line of a section that is neither blank nor locked."""
+    places = [i for i, line in enumerate(lines) if line.section == section and line.kind not in ("blank", "locked")]
+    return places[-1] + 1 if places else None
+
+
+def _place_of(lines: Sequence[SoulLine], section: Section) -> int:
+    """Where a missing section goes: after those before it, else before those after it, else before what is locked."""
+    order = SECTIONS.index(section)
+    for other in reversed(SECTIONS[:order]):
+        if (at := _end_of(lines, other)) is not None:
+            return at
+    later = SECTIONS[order:]
+    firsts = (i for i, line in enumerate(lines) if line.kind in ("yours", "locked") or line.section in later)
+    return next(firsts, len(lines))
+
+
+def render_document(document: Document) -> str:
+    """The text of a document: for a document that was read, the text that it was read from."""
+    return "".join(line.raw for line in document.lines)

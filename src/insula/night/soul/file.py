@@ -15,8 +15,7 @@ from pathlib import Path
 from insula import folders, foreign
 from insula.errors import InputError
 from insula.files import replace_file
-from insula.night.soul.document import MOST_CHARS, Document, file_digest, parse_document
-from insula.night.soul.render import render_document
+from insula.night.soul.document import MOST_CHARS, Document, file_digest, parse_document, render_document
 
 FILE = "SOUL.md"
 MOST_BYTES = 4 * MOST_CHARS

@@ -21,7 +21,7 @@ AROUND = 2
 class DocumentLine:
     """A line of the document as a reader sees it."""
 
-    kind: Literal["heading", "item", "text", "code"]
+    kind: Literal["heading", "item", "text"]
     text: str
     learned: bool
     """Whether the night wrote it; else it is a person's."""
@@ -48,10 +48,10 @@ def document_lines(text: str, cards: Mapping[str, GuidanceItem] | None = None) -
         cards: what was learned, by its id.
     """
     known = cards or {}
-    lines = [line for line in soul.parse_document(text).lines if line.text and line.kind not in ("blank", "comment")]
+    lines = [line for line in soul.parse_document(text).lines if line.text]
     return [
         DocumentLine(
-            kind=_line_kind(line),
+            kind="text" if line.kind not in ("heading", "item") else line.kind,
             text=line.text,
             learned=line.derived,
             card=known.get(line.id) if line.derived else None,
@@ -59,12 +59,6 @@ def document_lines(text: str, cards: Mapping[str, GuidanceItem] | None = None) -
         for line, following in zip_longest(lines, lines[1:])
         if line.kind != "heading" or (following is not None and following.kind != "heading")
     ]
-
-
-def _line_kind(line: soul.SoulLine) -> Literal["heading", "item", "text", "code"]:
-    if line.kind in ("heading", "item", "code"):
-        return line.kind
-    return "text"
 
 
 def compare_documents(before: str, after: str) -> list[str]:
