@@ -1,17 +1,14 @@
 """Files of a person and of ours, replaced whole or not at all."""
 
 import contextlib
-import json
 import os
 import stat
 from collections.abc import Generator
 from pathlib import Path
-from typing import Any
 
 from insula import files, foreign
 from insula.errors import SettingsError
 from insula.locks import hold_lock
-from insula.value import is_object
 
 LOCK = "lock"
 MOST_BYTES = 1_000_000
@@ -49,14 +46,6 @@ def read_file(path: Path, within: Path | None = None) -> bytes | None:
         return None
     except OSError as error:
         raise SettingsError(f"{str(path)!r} cannot be read ({foreign.why(error)}); mend it and try again.") from error
-
-
-def read_json(path: Path) -> dict[str, Any]:
-    """The object in a file of ours; empty where there is none, or nothing usable in it."""
-    with contextlib.suppress(OSError, ValueError, RecursionError):
-        value: object = json.loads(foreign.read(path, MOST_BYTES))
-        return value if is_object(value) else {}
-    return {}
 
 
 def replace_file(path: Path, data: bytes, mode: int | None = None) -> None:

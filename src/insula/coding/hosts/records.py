@@ -103,8 +103,9 @@ def _others_write(about: os.stat_result) -> bool:
 def read_records(house: Path) -> dict[str, InstallRecord]:
     """What is remembered of each, by its path; nothing where the record is not to be trusted."""
     try:
-        return {} if explain_distrust(house) else _Records.model_validate(files.read_json(house / FILE)).files
-    except ValidationError:
+        data = None if explain_distrust(house) else files.read_file(house / FILE)
+        return _Records.model_validate_json(data).files if data else {}
+    except (SettingsError, ValidationError):
         return {}
 
 
