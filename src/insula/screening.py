@@ -118,6 +118,7 @@ _ALIKE = str.maketrans(  # Cyrillic and Greek letters that look Latin
 )
 _LEET = str.maketrans("034578@$", "oeastbas")
 _LEET_WORD = re.compile(r"(?=[0-9@$]{0,29}[a-z])(?=[a-z]{0,29}[0-9@$])[a-z0-9@$]{3,30}")
+_ONE = re.compile("(?<=[a-z])1+|1+(?=[a-z])")
 _SPACED = re.compile(r"(?<![^\W_])[^\W_](?:[\W_]{1,3}[^\W_](?![^\W_])){3,}")
 
 
@@ -128,10 +129,10 @@ def _fold_text(text: str) -> str:
 
 
 def _uncover_disguise(text: str) -> set[str]:
-    """`text` with look-alikes, spaced letters and leetspeak undone, in two readings: `1` may be i or l."""
+    """`text` with look-alikes, spaced letters and leetspeak undone, in two readings: `1` in a word may be i or l."""
     clear = _SPACED.sub(lambda run: re.sub(r"[\W_]+", "", run[0]), _fold_text(text.translate(_ALIKE)))
     letters = _LEET_WORD.sub(lambda word: word[0].translate(_LEET), clear)
-    return {letters.replace("1", "i"), letters.replace("1", "l")}
+    return {_ONE.sub(lambda ones: letter * len(ones[0]), letters) for letter in "il"}
 
 
 @cache
