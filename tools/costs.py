@@ -77,7 +77,8 @@ TOLD = (
     "Where does my sister {0} live now?",
     "I would like a short plan for the {2} days that we have in Porto.",
 )
-ANSWER = "Start with the old town and its market in the morning, then take the tram up the hill to the castle. " * 3
+ANSWERED = 4
+"""So many times an answer says all of it, with other names and numbers: 1,400 characters, as models write."""
 PAYLOAD: Mapping[str, Any] = {
     "session_id": "cost",
     "hook_event_name": "PostToolUse",
@@ -99,9 +100,11 @@ async def _measure_turn() -> float:
     async with await Metacognition.open(":memory:") as mind:
         for number in range(FIRST_TURNS + TURNS):
             message = TOLD[number % len(TOLD)].format(f"Ana{number // len(TOLD)}", 2000 + number, number + 1)
+            names = range(ANSWERED * number, ANSWERED * (number + 1))
+            answer = " ".join(text.format(f"Eva{name}", 1900 + name, name) for name in names for text in TOLD)
             began = time.process_time()
             async with mind.turn("ana", f"session {number // 10}", message) as turn:
-                turn.finish(ANSWER)
+                turn.finish(answer)
             loop = run_loop()
             whole = time.process_time() - began  # with what other threads still do for the turn during the loop
             if number >= FIRST_TURNS:
