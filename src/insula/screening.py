@@ -132,7 +132,11 @@ def _uncover_disguise(text: str) -> set[str]:
     """`text` with look-alikes, spaced letters and leetspeak undone, in two readings: `1` in a word may be i or l."""
     clear = _SPACED.sub(lambda run: re.sub(r"[\W_]+", "", run[0]), _fold_text(text.translate(_ALIKE)))
     letters = _LEET_WORD.sub(lambda word: word[0].translate(_LEET), clear)
-    return {_ONE.sub(lambda ones: letter * len(ones[0]), letters) for letter in "il"}
+
+    def read_ones(letter: str) -> str:
+        return _ONE.sub(lambda ones: letter * len(ones[0]), letters)
+
+    return {read_ones("i"), read_ones("l")}
 
 
 @cache
