@@ -109,6 +109,15 @@ def test_a_command_whose_failure_its_line_forgives_is_a_question(session: Sessio
     assert session.follow([fails(line.replace("$f", f"$f{number}"), refused) for number in range(4)]) == []
 
 
+@pytest.mark.parametrize("tool", ["AskUserQuestion", "mcp__chat__ask_user", "request_user_input", "ExitPlanMode"])
+@pytest.mark.parametrize("error", ["Tool permission stream closed", "Permission to use AskUserQuestion has been denied."])
+def test_a_question_that_nobody_could_answer_is_no_failure_of_the_agent_s(
+    session: Session, tool: str, error: str
+) -> None:
+    assert session.follow([failed(tool, {"questions": ["Which one?"]}, error) for _ in range(6)]) == []
+    assert session.follow([failed("mcp__wiki__ask_question", {"question": "Why?"}, "no such page") for _ in range(6)])
+
+
 def test_programs_that_stand_in_the_line_itself_are_one_only_where_they_are_the_same(session: Session) -> None:
     banner = "shell: detected a possible configuration issue."
     for number in range(5):

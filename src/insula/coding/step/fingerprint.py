@@ -83,8 +83,9 @@ def make_action(
     fine = only_says_no(target, said, code) or (ok if ok is not None else has_succeeded(said, kind, target, code))
     fine = fine and not (kind == EXECUTE and says_failed(said, target, command.proves and command.kind != TEST))
     fine = fine and not (kind == OTHER and holds_error(said)) and not did_nothing(said, kind)
-    kept_out = not fine and is_denied(said)
-    done = ok is True or (has_run(said) and not kept_out)
+    unanswered = not fine and _asks_person(tool)
+    kept_out = not fine and not unanswered and is_denied(said)
+    done = ok is True or (has_run(said) and not kept_out and not unanswered)
     failed = not fine and (done or kept_out)
     error, found = (
         redact_output(output, _EDGE, secrets) if failed and done else ("", {})
@@ -141,6 +142,15 @@ def _redact_input(input: "Any", most: int) -> "tuple[Any, str, dict[str, str]]":
         safe = target + whole[most + MARGIN :]
         input = {**input, name: safe} if name else safe
     return input, target, secrets
+
+
+_ASKING = frozenset("askuserquestion askuser askhuman askfollowupquestion requestuserinput question exitplanmode".split())
+"""Tools by which an agent asks a person, by the letters of their names."""
+
+
+def _asks_person(tool: str) -> bool:
+    """Whether a tool asks a person: where nobody attends, its failure is none of the agent's."""
+    return "".join(filter(str.isalpha, tool.rsplit("__", 1)[-1].lower())) in _ASKING
 
 
 _TIMED_OUT = 124
