@@ -110,7 +110,9 @@ def test_a_command_whose_failure_its_line_forgives_is_a_question(session: Sessio
 
 
 @pytest.mark.parametrize("tool", ["AskUserQuestion", "mcp__chat__ask_user", "request_user_input", "ExitPlanMode"])
-@pytest.mark.parametrize("error", ["Tool permission stream closed", "Permission to use AskUserQuestion has been denied."])
+@pytest.mark.parametrize(
+    "error", ["Tool permission stream closed", "Permission to use AskUserQuestion has been denied."]
+)
 def test_a_question_that_nobody_could_answer_is_no_failure_of_the_agent_s(
     session: Session, tool: str, error: str
 ) -> None:

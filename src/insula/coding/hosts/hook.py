@@ -11,7 +11,7 @@ import time
 
 from insula.coding.hosts.dialects import BaseDialect, load_dialect, read_tail
 from insula.coding.step import trace
-from insula.coding.step.action import EDIT, EXECUTE
+from insula.coding.step.action import EDIT
 from insula.value import is_list, is_object
 
 TYPE_CHECKING = False
@@ -178,7 +178,7 @@ class Hook:
         if event.kind == "before":
             return self._foresee_call()
         if event.kind == "action":
-            return self._take_actions(payload)
+            return self._take_actions()
         trace.append_records(self._session, {"e": event.kind, "at": self._now})
         if event.kind == "subagent":
             return self._tell_standing()
@@ -305,10 +305,9 @@ class Hook:
         """Where the acts of the agent stand that the event is of."""
         return trace.get_folder(self._home, self._event.session, self._event.agent)
 
-    def _take_actions(self, payload: "dict[str, Any]") -> str:
+    def _take_actions(self) -> str:
         event, folder = self._event, self._get_folder()
-        noted = _note_for_the_end(payload, event.actions[0]) if len(event.actions) == 1 else {}
-        records: list[Record] = [{"e": "action", **noted, **action.as_dict()} for action in event.actions]
+        records: list[Record] = [{"e": "action", **action.as_dict()} for action in event.actions]
         if event.batch is not None:
             records.append({"e": "turn", "at": self._now, "ids": event.batch})
         if event.remarks:
@@ -324,7 +323,7 @@ class Hook:
     def _find_breaches(self, payload: "dict[str, Any]") -> "tuple[Action, ...]":
         """The actions, each with the word of the user's that it breaks."""
         from insula.coding.hosts.payload import read_raw_call
-        from insula.coding.step.instructions.breach import find_breach
+        from insula.coding.step.instructions.breach import find_breach, read_call
         from insula.coding.step.instructions.instruction import read_ledger
 
         actions = self._event.actions
@@ -332,7 +331,7 @@ class Hook:
             return actions
         instructions = read_ledger(self._session)
         tool, given, _ = read_raw_call(payload)
-        breaks = find_breach(instructions, tool, given, self._event.cwd) if instructions else ()
+        breaks = find_breach(instructions, read_call(tool, given), self._event.cwd) if instructions else ()
         return (actions[0].replace(breaks=breaks),) if breaks else actions
 
     def _list_senses(self) -> frozenset[str]:
@@ -426,21 +425,3 @@ class Hook:
                 for ended in sensed.ended
             ]
         trace.append_records(folder, *records)
-
-
-def _note_for_the_end(payload: "dict[str, Any]", action: "Action") -> "Record":
-    """What of a check or an edit an action does not hold, and the end of the session is judged by."""
-    if not (action.kind == EXECUTE or (action.kind == EDIT and action.ok)):
-        return {}
-    from insula.coding.hosts.payload import collect_text, read_raw_call
-
-    _, given, output = read_raw_call(payload)
-    if action.kind == EDIT:
-        from insula.coding.step.fingerprint import writes_test
-
-        return {"tests": True} if writes_test(given) else {}
-    if action.ok:
-        return {}
-    from insula.coding.step.outcome import is_red
-
-    return {"red": is_red(collect_text(output), "error" in payload or action.failed)}

@@ -9,7 +9,6 @@ from insula.coding.replay.model import Moment, TimelinePoint
 from insula.coding.replay.readers import ReplayedCall, TokenUsage, UserPrompt
 from insula.coding.step.action import Action
 from insula.coding.step.evidence import ACTIONS
-from insula.coding.step.instructions.acts import ActHistory
 from insula.coding.step.instructions.instruction import Instruction
 from insula.coding.step.proprioception import Sensed, forget_context, sense_action, sense_end, take_instructions
 from insula.coding.step.senses import BEFORE_CALLS, CLIMBING
@@ -118,7 +117,7 @@ class Agent:
         self._state = take_instructions(self._state, prompt.at, prompt.heard)
         self.close_stretch()
 
-    def take_stop(self, said: str, done: ActHistory) -> Sensed:
+    def take_stop(self, said: str, done: tuple[Action, ...]) -> Sensed:
         """The agent stops.
 
         Args:

@@ -21,11 +21,11 @@ from insula.coding.replay.readers import (
 )
 from insula.coding.replay.session import OrderedEvent, Stream
 from insula.coding.step import trace
+from insula.coding.step.action import Action
 from insula.coding.step.corrections import find_rulings
-from insula.coding.step.instructions.acts import Act, ActHistory, load_act
-from insula.coding.step.instructions.breach import find_breach
+from insula.coding.step.instructions.breach import find_breach, read_call
 from insula.coding.step.instructions.demands import list_demands
-from insula.coding.step.instructions.instruction import ASKED, HOW, STANDING, screen_words
+from insula.coding.step.instructions.instruction import ASKED, STANDING, screen_words
 from insula.coding.step.patterns import judge_patterns
 from insula.coding.step.person import INTERRUPT, PROMPT, REJECTION
 from insula.coding.step.senses import against_words, unmet
@@ -68,9 +68,7 @@ class Look:
         self._last_words = ""
         """Of the main agent, where it has done nothing since."""
         self._given: dict[str, GivenWord] = {}
-        self._acts: list[Act] = []
-        self._undone: deque[ReplayedCall] = deque(maxlen=ACTS)
-        """Calls that are no acts yet: few ends are compared with what was done."""
+        self._done: deque[Action] = deque(maxlen=ACTS)
         for at, told in stream.events:
             if at:
                 self.replayed.began = min(at, self.replayed.began or at)
@@ -128,7 +126,7 @@ class Look:
         """What the user rules out or asks for, where the senses that go by it are on."""
         for instruction in prompt.heard:
             ruled = instruction.kind in STANDING and against_words.NAME in self._on
-            asked = unmet.NAME in self._on and instruction.kind in {ASKED, HOW} and list_demands(instruction)
+            asked = unmet.NAME in self._on and instruction.kind == ASKED and list_demands(instruction)
             words = screen_words(instruction.said) if ruled or asked else ""
             if not words or len(self._given) >= WORDS:
                 continue
@@ -140,7 +138,7 @@ class Look:
         said, self._last_words = self._last_words, ""
         if not said or unmet.NAME not in self._on or not self._given:
             return
-        sensed = self._get_agent("").take_stop(said, self._list_done())
+        sensed = self._get_agent("").take_stop(said, tuple(self._done))
         for reading in sensed.readings:
             self.replayed.readings[reading.sense] += 1
         if sensed.text and sensed.said is not None:
@@ -148,21 +146,12 @@ class Look:
             if given := self._given.get(sensed.said.key.split(" ")[1]):
                 given.unmet = unmet.name_missing(sensed.said)
 
-    def _list_done(self) -> ActHistory:
-        """What was done in the session so far."""
-        records = (
-            {"e": "action", **call.action.as_dict(), "tests": call.tests, "red": call.red} for call in self._undone
-        )
-        self._acts = [*self._acts, *filter(None, map(load_act, records))][-ACTS:]
-        self._undone.clear()
-        return ActHistory(acts=tuple(self._acts))
-
     def _find_breach(self, done: ReplayedCall) -> tuple[str, ...]:
         """What the user said that a call goes against."""
         instructions = self._get_agent("").instructions if against_words.NAME in self._on else ()
         if not instructions or done.given is None:
             return ()
-        return find_breach(instructions, done.action.tool, done.given, self.place)
+        return find_breach(instructions, read_call(done.action.tool, done.given), self.place)
 
     def _note_words(self, kind: str, at: float, words: str = "", about: str = "") -> None:
         if len(self.said) < SAID:
@@ -175,7 +164,8 @@ class Look:
         if not done.agent and self.said and self.said[-1]["e"] == "user":
             self.said.append({"e": "action"})
         self._step += 1
-        self._undone.append(done._replace(given=None))
+        if done.action.ran:
+            self._done.append(done.action)
         breaks = self._find_breach(done)
         point, sensed = self._get_agent(done.agent).take_action(done, self._step, breaks)
         if given := self._given.get(breaks[0] if breaks and done.action.ran else ""):

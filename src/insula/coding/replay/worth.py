@@ -16,11 +16,11 @@ from typing import Any, Literal
 
 from insula.coding.replay.agent import CHARS_PER_TOKEN
 from insula.coding.step import trace
+from insula.coding.step.action import load_action
 from insula.coding.step.corrections import find_corrections
 from insula.coding.step.digest import compile_rules
 from insula.coding.step.evidence import read_evidence
 from insula.coding.step.person import INTERRUPT, REJECTION
-from insula.coding.step.proprioception import load_action
 from insula.coding.step.wording import SIGN
 from insula.coding.step.worth import list_false_alarms, list_helped, write_verdict
 from insula.errors import InputError, StoreFull

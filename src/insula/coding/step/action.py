@@ -125,6 +125,10 @@ class Action(Failing):
     """Tokens that there is room for; 0 unknown."""
     importers: int = 0
     """Of a changed file: how many other files import it, where that is news."""
+    tests: bool = False
+    """Of an edit: whether it wrote a test."""
+    red: bool = False
+    """Of a check: whether it surely failed: by its exit status, or by the failures that it counts."""
     breaks: tuple[str, ...] = ()
     """What it does against a word of the user's: the id of the word, the word, how, and what."""
 
@@ -132,6 +136,25 @@ class Action(Failing):
     def failed(self) -> bool:
         """Whether it counts as a failure: a wait, a poll and a probe are none, whatever their exit status."""
         return self.denied or (not self.ok and self.ran and not self.waits and not self.probes)
+
+    @property
+    def is_progress(self) -> bool:
+        """Whether it changed what may mend a failure: notes and scratch are none of that."""
+        return self.changes and (self.of_project or self.kind != EDIT)
+
+
+def load_action(record: "dict[str, Any]") -> Action | None:
+    """The action that a record of a trace holds; None where it holds none."""
+    try:
+        return Action.of(record)
+    except TypeError:
+        return None
+
+
+def load_done(record: "dict[str, Any]") -> Action | None:
+    """What a record of a trace says was done; None for nothing, and for a call that never ran."""
+    action = load_action(record) if record.get("e") == "action" else None
+    return action if action is not None and action.ran else None
 
 
 class HookEvent(Value):

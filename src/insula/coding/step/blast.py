@@ -32,9 +32,7 @@ def count_importers(folder: str, path: str, cwd: str, seconds: float = SECONDS) 
 
     Args:
         folder: of the agent in the session, where it is noted that it was told.
-        path: the file that was changed, absolute or from `cwd`.
-        cwd: where the agent works.
-        seconds: what the search may take.
+        path: absolute, or from `cwd`.
     """
     whole = real_path(os.path.join(cwd, path))
     language = LANGUAGES.get(os.path.splitext(whole)[1])

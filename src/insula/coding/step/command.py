@@ -4,9 +4,12 @@ Flags, `| tail`, a prefix such as `cd x &&` or `timeout 60`, and the way that an
 `cd api && uv run pytest -q tests/a.py 2>&1 | tail` and `pytest tests/a.py -x` are the same test.
 """
 
+import re
+from functools import lru_cache
+
 from insula.coding.step import programs
 from insula.coding.step.programs import NARROWING, PRIORITY, PROVING, REQUEST, RUN, VALUED
-from insula.coding.step.shell import Launched, list_launched
+from insula.coding.step.shell import SimpleCommand, list_commands, name_program
 from insula.value import Value
 
 TYPE_CHECKING = False
@@ -83,6 +86,8 @@ class Command(Value):
     """Other checks of the line, as `named_check` names them, that have gone well if it has: `lint && test`."""
     limited: bool = False
     """Whether it was given a time limit (`timeout 5 …`), by which it may end without having failed."""
+    parts: tuple[SimpleCommand, ...] = ()
+    """All that the line runs, in its order."""
 
     @property
     def family(self) -> str:
@@ -93,31 +98,36 @@ class Command(Value):
 
 def parse_command(line: str) -> Command:
     """What a command line is run for."""
-    parts = list_launched(line)
+    parts = list_commands(line)
     if not parts:
         return Command()
-    runs = [part for part in parts if part.before != "|" or part.words[0] not in programs.FILTERS]
-    doing = [part for part in runs if part.words[0] not in programs.SETTING_UP] or runs[-1:] or list(parts[-1:])
+    runs = [part for part in parts if part.before != "|" or part.program not in programs.FILTERS]
+    doing = [part for part in runs if part.program not in programs.SETTING_UP] or runs[-1:] or list(parts[-1:])
     kinds = [get_kind(part.words) for part in doing]
-    pauses = [part.words[0] in programs.WAITS for part in doing]
-    clears = [part.words[0] in programs.CLEARING for part in doing]
+    pauses = [part.program in programs.WAITS for part in doing]
+    clears = [part.program in programs.CLEARING for part in doing]
     goal = min(
         range(len(doing)), key=lambda place: (PRIORITY.index(kinds[place]), pauses[place], clears[place], -place)
     )
     main, kind = doing[goal], kinds[goal]
-    acts = [act for part in doing if (act := get_act(part.words))] + [BYPASSES] * any(map(_bypasses_check, parts))
+    done = [(part, list_acts(part.words)) for part in doing]
+    acts = [act for _, each in done for act in each] + [BYPASSES] * any(map(_bypasses_check, parts))
+    touched = [path for part, each in done if each and part.program == "git" for path in _list_targets(part)]
     return _parse_part(main, kind).replace(
         waits=kind not in PROVING and (pauses[0] or any(map(_is_wait, doing)) or _is_loop(parts)),
         probes=kind not in PROVING and (all(map(_is_probe, doing)) or _forgives_failure(parts, main)),
         changes=any(map(_changes_files, parts)),
         acts=tuple(dict.fromkeys(acts)),
-        touches=tuple(path for part in doing if get_act(part.words) for path in _list_targets(part.words))[:SELECTORS],
+        touches=tuple(touched[:SELECTORS]),
         also=_list_passed(parts, doing, main),
         limited=kind not in PROVING and any("timeout" in part.launchers for part in parts),
+        parts=parts,
     )
 
 
-def _list_passed(parts: "Sequence[Launched]", doing: "list[Launched]", main: Launched) -> tuple[str, ...]:
+def _list_passed(
+    parts: "Sequence[SimpleCommand]", doing: "list[SimpleCommand]", main: SimpleCommand
+) -> tuple[str, ...]:
     """The other checks behind which `&&` stands: what follows them is run only where they went well."""
     before = [part for part, after in zip(parts, parts[1:], strict=False) if after.before == "&&" and part in doing]
     if parts[-1].before == "&&":
@@ -131,7 +141,7 @@ def _list_passed(parts: "Sequence[Launched]", doing: "list[Launched]", main: Lau
 # What is run.
 
 
-def _parse_part(part: Launched, kind: str) -> Command:
+def _parse_part(part: SimpleCommand, kind: str) -> Command:
     """The fields of one simple command."""
     words = part.words
     subcommand, scripts = _find_scripts(words)
@@ -171,6 +181,7 @@ def _split_workspace(
     return workspace, scripts
 
 
+@lru_cache(maxsize=256)
 def get_kind(words: "tuple[str, ...]") -> str:
     """What a simple command is for: `test`, `linter`, …, or `run`."""
     name, first = words[0], get_word(words)
@@ -226,14 +237,14 @@ def _classify_file(path: str) -> str:
 
 def get_word(words: "tuple[str, ...]", skip: int = 0) -> str:
     """The first word that is no option, or a later one."""
-    taken = 0
-    for place in range(1, len(words)):
-        word = words[place]
-        if word.startswith("-") or (words[place - 1] in VALUED and words[0] in programs.VALUING):
-            continue
-        if taken == skip:
-            return word
-        taken += 1
+    valued = VALUED if words[0] in programs.VALUING else ()
+    before = words[0]
+    for word in words[1:]:
+        if word[:1] != "-" and before not in valued:
+            if not skip:
+                return word
+            skip -= 1
+        before = word
     return ""
 
 
@@ -253,23 +264,16 @@ def _find_scripts(words: "tuple[str, ...]") -> "tuple[str, tuple[str, ...]]":
         return "", ()
     if (first in {"run", "run-script"} and name in programs.NAMING) or (name, first) == ("deno", "task"):
         return first, (script,) if (script := get_word(words, 1)) else ()
-    if name in programs.NAMING and (first not in programs.SUBCOMMANDS.get(name, ()) or _is_script(name, first)):
+    is_script = name in {"npm", "pnpm", "yarn"} and first in {"test", "t"}  # as with `run` before it
+    if name in programs.NAMING and (is_script or first not in programs.SUBCOMMANDS.get(name, ())):
         return "", (first,)
     return first, ()
 
 
-def _is_script(manager: str, word: str) -> bool:
-    """Whether a word of a package manager runs what the project has named, without `run`."""
-    return manager in {"npm", "pnpm", "yarn"} and word in {"test", "t"}
-
-
 def _list_before_dashes(words: "tuple[str, ...]") -> "list[str]":
-    end = words.index("--") if "--" in words else len(words)
-    return [
-        word
-        for place, word in enumerate(words[1:end], 1)
-        if not word.startswith("-") and (words[place - 1] not in VALUED or words[0] != "make")
-    ]
+    pairs = zip(words, words[1 : words.index("--") if "--" in words else None], strict=False)
+    valued = VALUED if words[0] == "make" else ()
+    return [word for before, word in pairs if not word.startswith("-") and before not in valued]
 
 
 def _read_nx(words: "tuple[str, ...]", first: str) -> "tuple[str, tuple[str, ...]]":
@@ -277,16 +281,8 @@ def _read_nx(words: "tuple[str, ...]", first: str) -> "tuple[str, tuple[str, ...
     if first == "run":
         return first, tuple(get_word(words, 1).split(":")[1:2])
     if first in {"run-many", "affected"}:
-        flags = [place for place, word in enumerate(words) if word.partition("=")[0] in {"-t", "--target", "--targets"}]
-        if not flags:
-            return first, ()
-        given = words[flags[0]].partition("=")[2]
-        rest = [given] if given else []
-        for word in () if given else words[flags[0] + 1 :]:
-            if word.startswith("-"):
-                break
-            rest.append(word)
-        return first, tuple(script for word in rest for script in word.split(","))
+        given = re.search(r" (?:-t|--targets?)[ =]((?:[^-\s]\S*\s?)+)", " ".join(words))
+        return first, tuple(re.findall(r"[^\s,]+", given[1])) if given else ()
     return "", (first,) if first else ()
 
 
@@ -313,13 +309,13 @@ def _list_selectors(words: "tuple[str, ...]", kind: str, named: "tuple[str, ...]
 # What only asks, and what waits.
 
 
-def _is_loop(parts: "Sequence[Launched]") -> bool:
+def _is_loop(parts: "Sequence[SimpleCommand]") -> bool:
     """Whether the line tries until something is there, or pauses between tries."""
     loops = {part.words[0] for part in parts} & {"while", "until", "for", "foreach"}
     return bool(loops - {"for", "foreach"}) or (bool(loops) and any(part.words[0] in programs.WAITS for part in parts))
 
 
-def _is_wait(part: Launched) -> bool:
+def _is_wait(part: SimpleCommand) -> bool:
     words = part.words
     name, first = words[0], get_word(words)
     parts = set(name.replace("_", "-").split("-"))
@@ -344,7 +340,7 @@ def _is_wait(part: Launched) -> bool:
     )
 
 
-def _is_probe(part: Launched) -> bool:
+def _is_probe(part: SimpleCommand) -> bool:
     words = part.words
     name, first = words[0], get_word(words)
     if part.muted or name in programs.SETTING_UP:
@@ -354,7 +350,7 @@ def _is_probe(part: Launched) -> bool:
     if name in programs.PROBES or (len(words) == 2 and words[1] in programs.VERSION):
         return True
     if first in programs.ASKS.get(name, ()):
-        return get_act(words) == ""
+        return not list_acts(words)
     if name in {"python", "node", "ruby"} and words[1:2] in (("-c",), ("-e",)) and len(words) > 2:
         return len(words[2]) < LABEL and all(map(_only_loads, words[2].replace("\n", ";").split(";")))
     return get_kind(words) == REQUEST and ("-I" in words or "--head" in words)
@@ -369,7 +365,7 @@ def _only_loads(statement: str) -> bool:
     )
 
 
-def _forgives_failure(parts: "Sequence[Launched]", main: Launched) -> bool:
+def _forgives_failure(parts: "Sequence[SimpleCommand]", main: SimpleCommand) -> bool:
     """Whether the line itself says what to do when it, or its main command, does not go well: `… || true`."""
     behind = parts[parts.index(main) + 1 :]
     alternative = next((part for part in behind if part.before not in {"&&", "|"}), parts[-1])
@@ -384,60 +380,144 @@ _FORGIVING = frozenset(("true", ":", "echo", "printf", "exit"))
 
 _ASIDE = ("/tmp", "/dev", "&")  # noqa: S108
 """Where an output goes that is no file of the project."""
+_IN_PLACE = frozenset(("--fix", "--write", "-w", "--in-place", "--inplace"))
+"""Options by which a program changes the files that it is given."""
 
 
-def _changes_files(part: Launched) -> bool:
-    words = part.words
-    if any(not path.startswith(_ASIDE) and not path.endswith((".log", ".txt")) for path in part.writes):
+def _changes_files(part: SimpleCommand) -> bool:
+    if any(not path.startswith(_ASIDE) and not path.endswith((".log", ".txt")) for path in part.outputs):
         return True
-    if words[0] in {"sed", "perl", "gsed"}:
-        return any(word.startswith(("-i", "-pi")) for word in words[1:])
-    if words[0] in {"patch", "ed", "install-module"} or words[:2] == ("git", "apply"):
+    if part.program in {"patch", "ed", "install-module"} or part.words[:2] == ("git", "apply"):
         return True
-    return bool({"--fix", "--write", "-w", "--in-place"} & set(words[1:])) and words[0] != "curl"
+    return _edits_by_script(part) or (part.program != "curl" and not _IN_PLACE.isdisjoint(part.words))
 
 
-def _bypasses_check(part: Launched) -> bool:
+def _edits_by_script(part: SimpleCommand) -> bool:
+    """Whether it is `sed -i` or `perl -pi`; what other programs call `-i` is something else."""
+    return part.program in {"sed", "gsed", "perl"} and any(word.startswith(("-i", "-pi")) for word in part.words[1:])
+
+
+def list_written(part: SimpleCommand) -> "list[str]":
+    """The files that a simple command writes, as far as it names them."""
+    return [path for path in (*part.outputs, *_list_arguments_written(part)) if not path.startswith(("&", "/dev/"))]
+
+
+def _list_arguments_written(part: SimpleCommand) -> "list[str]":
+    name, words, plain = part.program, part.words, _list_plain(part)
+    if _edits_by_script(part):
+        return _list_edited(words)
+    if name in {"tee", "touch"}:
+        return plain
+    if name not in {"curl", "grep", "wc"} and not _IN_PLACE.isdisjoint(words):
+        return [word for word in plain if "/" in word or "." in word]
+    if name == "find" and {"-exec", "-delete"} & set(words):
+        return [word for word in plain[:1] if word not in {".", "./"}]
+    if name in {"mv", "cp", "install", "rsync", "ln"} and len(plain) > 1:
+        return plain if name == "mv" else plain[-1:]
+    return plain[1:] if words[:2] == ("git", "mv") else []
+
+
+def _list_edited(words: "tuple[str, ...]") -> "list[str]":
+    """The files that `sed -i` or `perl -pi` changes: what is no option and no script."""
+    plain: list[str] = []
+    scripts, is_script = 0, False
+    for word in words[1:]:
+        if is_script or not word.startswith("-"):
+            plain += [] if is_script or not word else [word]
+            is_script = False
+        else:
+            is_script = word in {"--expression", "--file"} or (word[:2] != "--" and word.endswith(("e", "f")))
+            scripts += is_script or word.startswith(("--expression=", "--file="))
+    return plain if scripts else plain[1:]
+
+
+def list_deleted(part: SimpleCommand) -> "list[str]":
+    """The files that a simple command deletes, as far as it names them."""
+    plain = _list_plain(part)
+    return plain if part.program in programs.DELETING else plain[1:] if part.words[:2] == ("git", "rm") else []
+
+
+def _list_plain(part: SimpleCommand) -> "list[str]":
+    return [word for word in part.words[1:] if not word.startswith("-")]
+
+
+def adds_package(words: "tuple[str, ...]") -> bool:
+    """Whether a simple command adds a package that it names to a project or a machine."""
+    sub = get_word(words)
+    if sub not in programs.ADDING.get(words[0], ()):
+        return False
+    named = words[words.index(sub) + 1 :]
+    return any(
+        not word.startswith(("-", "./", "../")) and word != "." and before not in programs.ADDING_VALUED
+        for before, word in zip((sub, *named), named, strict=False)
+    )
+
+
+def is_read_only(part: SimpleCommand) -> bool:
+    """Whether a simple command only looks at something."""
+    if part.program == "git":
+        return get_word(part.words) in programs.ASKS["git"]
+    return part.program in programs.PROBES | programs.SEARCHING | programs.FILTERS | {"cd", "echo", "printf"}
+
+
+def names_program(part: SimpleCommand, program: str) -> bool:
+    """Whether a simple command is what a person calls by a program, or by a program and what it shall do."""
+    head, *rest = program.lower().split()
+    if head != part.program and head not in {name_program(word) for word in part.launchers if word[:1] != "-"}:
+        return False
+    words = iter(map(str.lower, part.words))
+    return all(word in words for word in rest)
+
+
+def show_command(part: SimpleCommand) -> str:
+    """A simple command as it may be told."""
+    return make_label(part.words[:5])
+
+
+def _bypasses_check(part: SimpleCommand) -> bool:
     words = part.words
     if "HUSKY=0" in part.launchers or any(word.startswith("--dangerously") and " " not in word for word in words):
         return True
-    if words[0] != "git":
+    if part.program != "git":
         return False
     return any(word.startswith("core.hooksPath=") for word in words[1:4]) or (
         bool({"commit", "push", "merge"} & set(words)) and "--no-verify" in words
     )
 
 
-def get_act(words: "tuple[str, ...]") -> str:
-    """What a simple command does to work that others rely on; empty for nothing."""
+def list_acts(words: "tuple[str, ...]") -> "list[str]":
+    """What a simple command does to work that others rely on."""
     name, first, rest = words[0], get_word(words), set(words[1:])
     if name == "git":
-        return _get_git_act(first, words, rest)
-    if name in {"rm", "rmdir", "del", "rd", "remove-item", "trash", "unlink"}:
-        deep = any(word.startswith(("-", "/")) and ("r" in word.lower() or word.lower() == "/s") for word in words[1:])
-        return DELETES if deep or name != "rm" else DELETES if len(words) > 1 else ""
-    if name == "find" and "-delete" in rest:
-        return DELETES
-    if name == "gh" and first == "pr" and "merge" in rest:
-        return MERGES
-    return INSTALLS if get_kind(words) == programs.INSTALL else ""
+        return _list_git_acts(first, words, rest)
+    acts = [act for act, table in programs.ACTS.items() if not rest.isdisjoint(table.get(name, ()))]
+    if name in {"gh", "glab"} and (act := programs.ACTS_OF_FORGES.get((first, get_word(words, 1)))):
+        acts.append(act)
+    if name in programs.SCRIPTS and any("deploy" in word for word in words[1:3]):
+        acts.append("deploy")
+    if (name in programs.DELETING and len(words) > 1) or (name == "find" and "-delete" in rest):
+        acts.append(DELETES)
+    return [*acts, INSTALLS] if get_kind(words) == programs.INSTALL else acts
 
 
-def _get_git_act(first: str, words: "tuple[str, ...]", rest: "set[str]") -> str:
+def _list_git_acts(first: str, words: "tuple[str, ...]", rest: "set[str]") -> "list[str]":
     if first == "commit" or (first in {"merge", "rebase", "cherry-pick"} and "--continue" in rest):
-        return COMMITS
-    if first == "push":
+        acts = [COMMITS, "amend"] if first == "commit" and "--amend" in rest else [COMMITS]
+    elif first == "push":
         forced = rest & {"-f", "--force"} or any(word.startswith("+") for word in words[2:])
-        return "" if rest & {"-n", "--dry-run"} else FORCES if forced else PUSHES
-    if first == "stash":
-        return STASHES if get_word(words, 1) in {"", "push", "save"} else ""
-    if first == "reset":
-        return RESETS if rest & {"--hard", "--merge", "--keep"} else ""
-    return MERGES if first in {"merge", "rebase"} else ""
+        acts = [] if rest & {"-n", "--dry-run"} else [FORCES if forced else PUSHES]
+    elif first == "stash":
+        acts = [STASHES] if get_word(words, 1) in {"", "push", "save"} else []
+    elif first == "reset":
+        acts = [RESETS] if rest & {"--hard", "--merge", "--keep"} else []
+    else:
+        acts = [MERGES] if first in {"merge", "rebase"} else []
+    return [*acts, "rebase"] if first == "rebase" else acts
 
 
-def _list_targets(words: "tuple[str, ...]") -> "list[str]":
+def _list_targets(part: SimpleCommand) -> "list[str]":
     """The branches, remotes and paths that an act names."""
+    words = part.words
     after = words[words.index("--") + 1 :] if "--" in words else words[1:]
     skip = {"stash", "reset", "push", "HEAD", "git"}
     return [word for word in after if not word.startswith("-") and word not in skip and word not in {".", "*", "./"}]

@@ -99,7 +99,7 @@ def find_corrections(session: str, records: "Iterable[Record]") -> list[UserCorr
         elif kind == "user":
             said = _read_correction(session, record, stopped=stopped)
             stopped = _stops_agent(record) or (stopped and not record.get("words"))
-            if said is not None and not _is_sent_again(said, asked):
+            if said is not None and not any(said.words == one.words and said.at - one.at < AGAIN for one in asked):
                 asked.append(said)
     return asked[:MOST]
 
@@ -110,13 +110,15 @@ def _stops_agent(record: "Record") -> bool:
 
 
 def _read_correction(session: str, record: "Record", *, stopped: bool) -> UserCorrection | None:
+    from insula.coding.step.instructions.instruction import screen_words
+
     words, at = record.get("words"), record.get("at")
     if not isinstance(words, str) or not words.strip() or not isinstance(at, int | float):
         return None
     how = REJECTION if record.get("kind") == REJECTION else INTERRUPT if stopped else PROMPT
-    safe = screen_line(_join_sentences(find_rulings(words, how)))
+    safe = screen_words(_join_sentences(find_rulings(words, how)), LONGEST)
     about = name_call(str(record.get("about", "")))
-    if not safe:
+    if not safe or "[REDACTED" in safe:
         return None
     rules = name_rules(safe)
     return UserCorrection(session=session, at=float(at), words=safe, how=how, about=about, rules=rules)
@@ -141,18 +143,18 @@ def find_rulings(words: str, how: str) -> "list[str]":
 
 def _is_ruling(clause: str, sentence: str) -> bool:
     from insula.coding.step.instructions import heads
-    from insula.coding.step.instructions.clauses import load_table
+    from insula.coding.step.instructions.clauses import says
     from insula.coding.step.instructions.instruction import ASKED, MOMENT, STANDING
 
-    if any(re.search(load_table()[name], sentence.lower()) for name in ("task", "now")):
+    if says(sentence.lower(), "task", "now"):
         return False
     if name_rules(clause):
         return True
     low, chances = clause.lower(), heads.score_clause("prompt", clause)
     ruled = sum(chances[kind] for kind in STANDING)
-    if re.search(load_table()["always"], low):
+    if says(low, "always"):
         ruled += chances[ASKED]
-    if re.search(load_table()["denies"], low):
+    if says(low, "denies"):
         ruled += chances[MOMENT]  # "don't run them" may be meant for now: that it is said again tells
     return ruled >= RULING
 
@@ -160,13 +162,13 @@ def _is_ruling(clause: str, sentence: str) -> bool:
 def name_rules(words: str) -> "tuple[str, ...]":
     """What words rule out or set that a call would show, in names that are the same however it is worded."""
     from insula.coding.step.instructions.breach import can_be_judged
-    from insula.coding.step.instructions.clauses import load_table
+    from insula.coding.step.instructions.clauses import says
     from insula.coding.step.instructions.extraction import extract_instructions
     from insula.coding.step.instructions.instruction import ASKED, SESSION
 
     named: set[str] = set()
     for instruction in extract_instructions(words):
-        asked = instruction.kind == ASKED and re.search(load_table()["ending"], instruction.clause.lower())
+        asked = instruction.kind == ASKED and says(instruction.clause.lower(), "ending")
         if instruction.holds == SESSION and (can_be_judged(instruction) or (asked and instruction.programs)):
             names = (*instruction.acts, *instruction.places, *instruction.paths, *instruction.programs)
             named.add(" ".join((instruction.kind, *sorted({*names, instruction.likes} - {""}))))
@@ -175,24 +177,14 @@ def name_rules(words: str) -> "tuple[str, ...]":
 
 def _join_sentences(sentences: "Sequence[str]") -> str:
     """As many of the sentences as a rule may hold."""
+    from insula.coding.step.instructions.instruction import cut_text
+
     text = ""
     for sentence in sentences:
         if text and len(text) + 1 + len(sentence) > LONGEST:
             break
         text = f"{text} {sentence}".strip()
-    return text if len(text) <= LONGEST else text[: LONGEST - 1].rsplit(" ", 1)[0].rstrip(" ,;:-") + "…"
-
-
-def _is_sent_again(correction: UserCorrection, asked: "Sequence[UserCorrection]") -> bool:
-    return any(correction.words == other.words and correction.at - other.at < AGAIN for other in asked)
-
-
-def screen_line(words: str) -> str:
-    """The words as one safe line; nothing where they must not reach an agent."""
-    from insula.screening import screen_text
-
-    safe = screen_text(words, LONGEST)
-    return "" if safe.reasons or not safe.text.isprintable() or "[REDACTED" in safe.text else safe.text
+    return cut_text(text, LONGEST)
 
 
 def name_call(call: str) -> str:

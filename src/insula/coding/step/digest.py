@@ -262,25 +262,18 @@ def _create_file(path: str, data: bytes) -> bool:
     Raises:
         OSError: it cannot be written.
     """
-    temporary = f"{path}.{os.getpid()}"
-    _write_file(temporary, data, os.O_TRUNC)
+    fresh = f"{path}.new.{os.getpid()}"
+    trace.replace_file(fresh, data)
     try:
-        os.link(temporary, path)
+        os.link(fresh, path)
     except FileExistsError:
         return False
-    except OSError:  # a file system without links: exclusive, if not whole at once
-        return _write_file(path, data, os.O_EXCL)
+    except OSError:  # a file system without links
+        if os.path.exists(path):
+            return False
+        os.replace(fresh, path)
+        return True
     finally:
-        os.unlink(temporary)
+        if os.path.exists(fresh):
+            os.unlink(fresh)
     return True
-
-
-def _write_file(path: str, data: bytes, how: int) -> bool:
-    try:
-        file = os.open(path, os.O_WRONLY | os.O_CREAT | how, 0o600)
-    except FileExistsError:
-        return False
-    try:
-        return os.write(file, data) == len(data)
-    finally:
-        os.close(file)

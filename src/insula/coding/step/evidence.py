@@ -15,8 +15,8 @@ import os
 import re
 
 from insula.coding.step import corrections, trace
-from insula.coding.step.action import Action
-from insula.coding.step.instructions.breach import can_be_judged, judge_call, read_call
+from insula.coding.step.action import Action, load_done
+from insula.coding.step.instructions.breach import can_be_judged, judge_call, read_action
 from insula.coding.step.instructions.extraction import BRIEF, extract_instructions
 from insula.coding.step.instructions.instruction import RULE, SESSION, STANDING, Instruction, load_instructions
 from insula.coding.step.instructions.ledger import merge_instructions, names_same
@@ -27,7 +27,7 @@ from insula.value import Value
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Sequence
     from typing import Any
 
     Record = dict[str, Any]
@@ -201,13 +201,10 @@ def read_marker(folder: str) -> Marker | None:
 def score_ended(home: str, current: str, now: float, limit: int = 8) -> int:
     """Write the evidence of sessions that have ended, each once, the oldest first; delete traces that are too old.
 
-    Where another process scores at the same time, nothing is done.
+    Where another process scores at the same time, nothing is done. Returns how many were scored.
 
     Args:
         current: key of the session that starts now: it has not ended.
-
-    Returns:
-        How many were scored.
 
     Raises:
         OSError: our folder cannot be written.
@@ -228,7 +225,7 @@ def _score_all(home: str, current: str, now: float, limit: int) -> int:
         try:
             spent += _score_session(home, folder, last, rules)
             scored += 1
-        except OSError:
+        except (OSError, TypeError, ValueError, AttributeError):
             continue
         if spent >= START_BYTES or scored >= limit:
             break
@@ -296,13 +293,14 @@ def _score_session(home: str, folder: str, last: float, rules: dict[str, str]) -
     """Write the evidence of one session and mark it; returns how many bytes were read."""
     if not os.access(folder, os.W_OK):
         raise OSError(f"{folder!r} cannot be marked, and would be written again and again")
-    records, said, project, size = _read_traces(folder)
+    records, size = _read_main(folder)  # a subagent is told no rules, so it stands in no arm
+    actions, project = _load_actions(records[:ACTIONS]), _find_project(records)
     told = read_marker(folder) or Marker()
-    session, at = os.path.basename(folder), max((run[-1].at for run in records if run), default=last)
-    new = corrections.find_corrections(session, said)
-    results = _judge_wishes(home, project, new, told, records[0], said)
+    session, at = os.path.basename(folder), actions[-1].at if actions else last
+    new = corrections.find_corrections(session, records)
+    results = _judge_wishes(home, project, new, told, actions, records)
     if told.whole:
-        by_pattern = judge_patterns(records[:1])  # a subagent is told no rules, so it stands in no arm
+        by_pattern = judge_patterns([actions])
         results |= {rule: by_pattern[pattern] for rule, pattern in rules.items() if pattern in by_pattern}
         lines = [
             {"session": session, "pattern": rule, "arm": told.find_arm(rule), "happened": happened, "t": at}
@@ -332,27 +330,16 @@ def _judge_wishes(
         return {}
     known = corrections.group_corrections([*corrections.read_corrections(home, project), *new])
     again = {wish.id for wish in known if any(corrections.means_the_same(wish, correction) for correction in new)}
-    results = dict.fromkeys(again, True)
-    for wish in known if is_work(run) else ():
-        if (
-            wish.id not in again
-            and told.find_arm(wish.id) != NONE
-            and (verdict := was_kept(wish.words, said)) is not None
-        ):
-            results[wish.id] = not verdict
-    return results
-
-
-TOOLS = {"execute": ("bash", "command"), "edit": ("edit", "file_path")}
-"""Kind of action -> a tool of that kind, and its argument that holds what is kept of the call."""
+    others = [wish for wish in known if is_work(run) and wish.id not in again and told.find_arm(wish.id) != NONE]
+    kept = {wish.id: was_kept(wish.words, said) for wish in others}
+    return {
+        **dict.fromkeys(again, True),
+        **{wish: not verdict for wish, verdict in kept.items() if verdict is not None},
+    }
 
 
 def was_kept(rule: str, records: "Sequence[Record]") -> bool | None:
-    """Whether a session kept a rule; None where nobody could tell.
-
-    Args:
-        rule: its words, as the user said them.
-    """
+    """Whether a session kept a rule, in the words that the user said; None where nobody could tell."""
     own = tuple(
         instruction.replace(holds=SESSION, at=-1.0)
         for instruction in extract_instructions(rule)
@@ -369,7 +356,7 @@ def was_kept(rule: str, records: "Sequence[Record]") -> bool | None:
             if any(_says_again(again, instruction) for again in heard for instruction in own):
                 return False
             instructions = merge_instructions(instructions, heard, float(record.get("at", 0.0)))
-        elif record.get("e") == "action" and record.get("ran") is not False and _is_broken(instructions, names, record):
+        elif (action := load_done(record)) is not None and _is_broken(instructions, names, action):
             return False
     return True
 
@@ -384,37 +371,21 @@ def _calls_for_name(said: object, instruction: Instruction) -> bool:
     return bool(instruction.likes) and instruction.likes in names and len(names) <= BRIEF
 
 
-def _is_broken(instructions: "tuple[Instruction, ...]", names: "set[str]", record: "Record") -> bool:
+def _is_broken(instructions: "tuple[Instruction, ...]", names: "set[str]", action: Action) -> bool:
     """Whether an action breaks one of the instructions that are a rule's."""
-    noted = record.get("breaks")
-    if noted and str(noted[0]) in names:
+    if action.breaks and action.breaks[0] in names:
         return True
-    tool, argument = TOOLS.get(str(record.get("kind", "")), ("", ""))
-    target = record.get("target")
-    if not tool or not isinstance(target, str):
-        return False
-    rule = [instruction for instruction in instructions if instruction.at < 0 and instruction.id in names]
-    requests = [instruction for instruction in instructions if instruction.at >= 0]
-    breach = judge_call([*rule, *requests], read_call(tool, {argument: target}), "")
+    rule = [each for each in instructions if each.at < 0 and each.id in names]
+    requests = [each for each in instructions if each.at >= 0]
+    breach = judge_call([*rule, *requests], read_action(action.kind, action.target), "")
     return breach is not None and breach.instruction.at < 0
 
 
-def _read_traces(folder: str) -> "tuple[list[list[Action]], list[Record], str, int]":
-    """The actions of each agent, the records of the main one, the project, and the bytes read."""
-    runs: list[list[Action]] = []
-    said: list[Record] = []
-    project, size, room = "", 0, ACTIONS
-    for place in _list_agents(folder):
-        try:
-            records, end = trace.read_trace(place, 0, SESSION_BYTES - size)
-        except OSError:
-            records, end = [], 0
-        size += end
-        said = said if place != folder else records
-        runs.append(_load_actions(records[:room]))
-        room -= len(runs[-1])
-        project = project or _find_project(records)
-    return runs, said, project, size
+def _read_main(folder: str) -> "tuple[list[Record], int]":
+    try:
+        return trace.read_trace(folder, 0, SESSION_BYTES)
+    except OSError:
+        return [], 0
 
 
 def _find_project(records: "list[Record]") -> str:
@@ -426,37 +397,17 @@ def _find_project(records: "list[Record]") -> str:
     return ""
 
 
-_FIELDS: "dict[str, Callable[[object], bool]]" = {
-    **dict.fromkeys(("tool", "kind", "call", "target", "error", "result", "id"), lambda value: isinstance(value, str)),
-    **dict.fromkeys(("ok", "waits"), lambda value: isinstance(value, bool)),
-    "at": _is_time,
-}
-"""What patterns look at."""
-
-
 def _load_actions(records: "list[Record]") -> list[Action]:
     """The actions among the records; a call that two hooks wrote counts once, one that never ran not at all."""
-    actions: list[Action] = []
-    seen: set[str] = set()
-    for record in records:
-        if record.get("e") != "action" or record.get("id", "") in seen or record.get("ran") is False:
-            continue
-        fields = {name: record[name] for name, fits in _FIELDS.items() if name in record and fits(record[name])}
-        if fields.get("id"):
-            seen.add(fields["id"])
-        if fields.keys() >= {"tool", "kind", "call", "at"}:
-            actions.append(Action(**fields))
-    return actions
+    actions: dict[str, Action] = {}
+    for place, record in enumerate(records):
+        if (action := load_done(record)) is not None:
+            actions.setdefault(action.id or str(place), action)
+    return list(actions.values())
 
 
 def _delete_session(folder: str) -> None:
     """Remove a session: its files, those of its agents, and nothing that a link points to."""
-    for place in (*_list_folders(f"{folder}/agents"), f"{folder}/agents", folder):
-        try:
-            with os.scandir(place) as entries:
-                for entry in entries:
-                    if not entry.is_dir(follow_symlinks=False):
-                        os.unlink(entry.path)
-            os.rmdir(place)
-        except OSError:
-            continue
+    import shutil
+
+    shutil.rmtree(folder, ignore_errors=True)

@@ -9,6 +9,7 @@ import re
 
 from insula.coding.step.action import Action, CallFailure
 from insula.coding.step.digests import hash_text
+from insula.coding.step.outcome import count_failures
 
 MOST = 40
 """Failing tests or places that are told apart."""
@@ -54,10 +55,6 @@ _THROWN = (
     r"|^(?:FAILED|ERROR) \S+ - (?:\w+\.)*(?P<brief>\w{1,60}(?:Error|Exception))\b"
     r"|^E\s+(?P<assert>assert)\b|^panic: (?P<panic>[a-z ]{3,40})|^thread '.{1,60}' (?P<panicked>panicked)"
 )
-_COUNT = (
-    r"(?<![:.\d])\b(?P<n>\d+)\s+(?:tests?\s+)?(?:fail\b|failed|failing|failures?|errors?\b|problems?\b)"
-    r"|\b(?:failures|errors|failed)\s?[=:]\s?(?P<m>\d+)|^\W*fail (?P<k>\d+)|Found (?P<f>\d+) errors?"
-)
 _VARIES = r"0x[0-9a-f]+|\d+(?:[.:,]\d+)*"
 
 
@@ -83,15 +80,8 @@ def _list_tests(said: str) -> "list[str]":
 
 def _shorten_test(name: str) -> str:
     """A test by its own name: one tool writes its file before it, another does not."""
-    bare = (
-        name.split(" - ", maxsplit=1)[0]
-        .strip()
-        .rsplit("::", 1)[-1]
-        .split(" (")[0]
-        .rsplit(" › ", 1)[-1]
-        .rsplit(" > ", 1)[-1]
-    )
-    bare = bare.split("[")[0] if "[" in bare and bare.endswith("]") and bare[0] != "[" else bare
+    bare = re.split(r"::| › | > ", re.split(r" - | \(", name, maxsplit=1)[0].strip())[-1]
+    bare = re.sub(r"(?<=.)\[.*\]$", "", bare)
     head = bare.rsplit(".", 1)[-1] if re.fullmatch(r"[\w.]+", bare) and not bare.endswith(".py") else bare
     return re.sub(_VARIES, "#", head) if " " in head else head
 
@@ -113,14 +103,10 @@ def _read_message(said: str) -> str:
 
 
 def _list_places(said: str) -> "list[str]":
-    places = [
-        f"{match['file'].replace(chr(92), '/').rsplit('/', 1)[-1]} {_mask_numbers(match['what'])}"
-        for match in _match_places(said)
-    ]
-    places = places or [f"{match['code']} {_mask_numbers(match['what'])}" for match in re.finditer(_RUST, said)]
-    return (
-        places or [f"step {_mask_numbers(match['step'])}" for match in re.finditer(_STEP, said)] or _list_missing(said)
-    )
+    found = [(re.split(r"[/\\]", match["file"])[-1], match["what"]) for match in _match_places(said)]
+    found = found or [(str(match["code"]), match["what"]) for match in re.finditer(_RUST, said)]
+    found = found or [("step", match["step"]) for match in re.finditer(_STEP, said)]
+    return [f"{place} {_mask_numbers(what)}" for place, what in found] or _list_missing(said)
 
 
 def _list_missing(said: str) -> "list[str]":
@@ -140,12 +126,8 @@ def _list_exceptions(said: str) -> "set[str]":
 
 
 def _count_failures(said: str) -> int:
-    counts = 0
-    for line in said.splitlines()[-60:]:
-        if len(line) < 300 and any(mark in line for mark in ("ail", "rror", "roblem", "AIL")):
-            for match in re.finditer(_COUNT, line):
-                counts = max(counts, int(next(filter(None, match.groups())) or 0) if any(match.groups()) else 0)
-    return min(counts, 1_000_000)
+    lines = (line for line in said.splitlines()[-60:] if len(line) < 300)
+    return min(count_failures("\n".join(lines).lower()) or 0, 1_000_000)
 
 
 # Templates: what changes from one occurrence to the next is masked.
@@ -194,11 +176,7 @@ def fail_alike(first: Action, other: Action) -> bool:
 
 
 def is_same_failure(first: CallFailure, other: CallFailure, before: str, after: str) -> bool:
-    """Whether a later failure of a goal is the same as the one before.
-
-    Args:
-        before: template of the first.
-    """
+    """Whether a later failure of a goal is the same as the one before."""
     if first.thrown and other.thrown and not set(first.thrown) & set(other.thrown):
         return False
     if first.message and other.message and not are_similar(first.message, other.message):
@@ -215,49 +193,36 @@ def is_same_failure(first: CallFailure, other: CallFailure, before: str, after: 
 
 # What may be named of a failure: our own words for what an output says, never its words.
 
-_KINDS = (
-    ("import cycle", "import cycle"),
-    ("circular import", "import cycle"),
-    ("merge conflict", "merge conflict"),
-    ("conflict (", "merge conflict"),
-    ("syntax error", "syntax error"),
-    ("syntaxerror", "syntax error"),
-    ("modulenotfounderror", "missing module"),
-    ("cannot find module", "missing module"),
-    ("no module named", "missing module"),
-    ("undefined:", "undefined name"),
-    ("undefined reference", "undefined reference"),
-    ("is not defined", "undefined name"),
-    ("not assignable", "type error"),
-    ("connection refused", "refused connection"),
-    ("econnrefused", "refused connection"),
-    ("address already in use", "port already in use"),
-    ("eaddrinuse", "port already in use"),
-    ("permission denied", "missing permission"),
-    ("eacces", "missing permission"),
-    ("timed out", "timeout"),
-    ("deadlock", "deadlock"),
-    ("out of memory", "lack of memory"),
-    ("no space left", "lack of disk space"),
-    ("certificate verify failed", "certificate error"),
-    ("x509: certificate", "certificate error"),
-    ("deadline exceeded", "timeout"),
-    ("401 unauthorized", "refused authorization"),
-    ("403 forbidden", "refused authorization"),
-    ("command not found", "missing command"),
-    ("no such file", "missing file"),
-    ("file does not exist", "missing file"),
-    ("string to replace not found", "text to replace that is not there"),
-    ("has not been read", "file that was not read before"),
-    ("non-fast-forward", "rejected push"),
-    ("[rejected]", "rejected push"),
-    ("unresolved import", "unresolved import"),
-    ("segmentation fault", "segmentation fault"),
-)
+_KINDS = {
+    "import cycle": "import cycle|circular import",
+    "merge conflict": "merge conflict|conflict (",
+    "syntax error": "syntax error|syntaxerror",
+    "missing module": "modulenotfounderror|cannot find module|no module named",
+    "undefined name": "undefined:|is not defined",
+    "undefined reference": "undefined reference",
+    "type error": "not assignable",
+    "refused connection": "connection refused|econnrefused",
+    "port already in use": "address already in use|eaddrinuse",
+    "missing permission": "permission denied|eacces",
+    "timeout": "timed out|deadline exceeded",
+    "deadlock": "deadlock",
+    "lack of memory": "out of memory",
+    "lack of disk space": "no space left",
+    "certificate error": "certificate verify failed|x509: certificate",
+    "refused authorization": "401 unauthorized|403 forbidden",
+    "missing command": "command not found",
+    "missing file": "no such file|file does not exist",
+    "text to replace that is not there": "string to replace not found",
+    "file that was not read before": "has not been read",
+    "rejected push": "non-fast-forward|[rejected]",
+    "unresolved import": "unresolved import",
+    "segmentation fault": "segmentation fault",
+}
+"""Our own words, and what an output says where they fit."""
 
 
 def name_failure(output: str) -> str:
     """Our own words for the kind of a failure; empty where there are none, or more than one would fit."""
     low = output[-_READ:].lower()
-    names = {name for mark, name in _KINDS if mark in low}
-    return names.pop() if len(names) == 1 else ""
+    names = [name for name, marks in _KINDS.items() if any(mark in low for mark in marks.split("|"))]
+    return names[0] if len(names) == 1 else ""

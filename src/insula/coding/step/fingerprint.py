@@ -15,6 +15,7 @@ from insula.coding.step.outcome import (
     has_succeeded,
     holds_error,
     is_denied,
+    is_red,
     is_throttled,
     only_says_no,
     read_exit_code,
@@ -127,11 +128,16 @@ def make_action(
         changes=fine and (kind == EDIT or command.changes),
         of_project=any(map(_is_of_project, files)),
         acts=command.acts,
+        tests=fine and kind == EDIT and _writes_test(input),
+        red=failed and kind == EXECUTE and is_red(said),
         id=id[:80],
     )
     if error:
         done_so = done_so.replace(**_describe_failure(error, kind))
-    return done_so.replace(**_digest_edit(input)) if kind == EDIT else done_so
+    if kind == EDIT:  # equal for the same change, wherever it is made
+        old, new = read_edit(input)
+        done_so = done_so.replace(before=sum_text(old.strip()), after=sum_text(new.strip()))
+    return done_so
 
 
 def _redact_input(input: "Any", most: int) -> "tuple[Any, str, dict[str, str]]":
@@ -144,7 +150,9 @@ def _redact_input(input: "Any", most: int) -> "tuple[Any, str, dict[str, str]]":
     return input, target, secrets
 
 
-_ASKING = frozenset("askuserquestion askuser askhuman askfollowupquestion requestuserinput question exitplanmode".split())
+_ASKING = frozenset(
+    "askuserquestion askuser askhuman askfollowupquestion requestuserinput question exitplanmode".split()
+)
 """Tools by which an agent asks a person, by the letters of their names."""
 
 
@@ -180,19 +188,17 @@ NEW = ("new_string", "newString", "new_str", "content", "file_text", "new_source
 """Where the arguments of an edit hold the text that it takes out, and the one that it puts in."""
 
 
-def _digest_edit(input: "Any") -> "dict[str, str]":
-    """Digests of the text that an edit takes out and of the one that it puts in."""
-    if isinstance(input, str) or get_patch(input):
-        lines = (input if isinstance(input, str) else get_patch(input)).splitlines()
+def read_edit(given: object) -> "tuple[str, str]":
+    """The text that an edit takes out, and the one that it puts in."""
+    if patch := given if isinstance(given, str) else get_patch(given):
+        lines = patch.splitlines()
         old = "\n".join(line[1:] for line in lines if line[:1] == "-" and line[:3] != "---")
-        new = "\n".join(line[1:] for line in lines if line[:1] == "+" and line[:3] != "+++")
-    elif is_object(input):
-        parts = [each for each in input["edits"] if is_object(each)] if is_list(input.get("edits")) else [input]
-        old = "\0".join(str(part[name]) for part in parts for name in OLD if name in part)
-        new = "\0".join(str(part[name]) for part in parts for name in NEW if name in part)
-    else:
-        return {}
-    return {"before": sum_text(old.strip()), "after": sum_text(new.strip())}
+        return old, "\n".join(line[1:] for line in lines if line[:1] == "+" and line[:3] != "+++")
+    if not is_object(given):
+        return "", ""
+    edits = [edit for edit in given["edits"] if is_object(edit)] if is_list(given.get("edits")) else [given]
+    old, new = ("\n".join(str(edit[name]) for edit in edits for name in names if name in edit) for names in (OLD, NEW))
+    return old, new
 
 
 def _is_of_project(file: str) -> bool:
@@ -201,27 +207,13 @@ def _is_of_project(file: str) -> bool:
     return is_of_project(file)
 
 
-_TESTS = (
-    "#[test]",
-    "#[tokio::test]",
-    "def test_",
-    "describe(",
-    " it(",
-    "\nit(",
-    "test(",
-    "func Test",
-    "@Test",
-    'test "',
-    "TEST(",
-    "[Fact]",
-    "[Test]",
-)
+_TESTS = '#[test]|#[tokio::test]|def test_|describe(| it(|\\nit(|test(|func Test|@Test|test "|TEST(|[Fact]|[Test]'
 
 
-def writes_test(given: object) -> bool:
+def _writes_test(given: object) -> bool:
     """Whether the arguments of an edit hold a test."""
-    text = str(given)[:60_000] if given else ""
-    return any(mark.replace("\n", "\\n") in text or mark in text for mark in _TESTS)
+    text = str(given)[:60_000]
+    return any(mark in text for mark in _TESTS.split("|"))
 
 
 def _list_edited(target: str, input: "Any") -> tuple[str, ...]:
@@ -229,7 +221,7 @@ def _list_edited(target: str, input: "Any") -> tuple[str, ...]:
     patch = get_patch(input)
     if not patch:
         return (target,) if target else ()
-    named = dict.fromkeys(redact_command(path, PATH)[0] for path in list_patched(patch)[:_FILES])
+    named = dict.fromkeys(redact_command(path, PATH)[0] for _, path in list_patched(patch)[:_FILES])
     return tuple(named) or ((target,) if target else ())
 
 
@@ -246,10 +238,9 @@ def get_patch(input: "Any") -> str:
     return next((text for text in texts if isinstance(text, str) and "*** " in text), "")
 
 
-def list_patched(patch: str) -> list[str]:
-    """The files of a patch that comes as a text; what stands in them stays where it is."""
-    marks = ("*** Update File: ", "*** Add File: ", "*** Delete File: ")
-    return [line[line.index(": ") + 2 :].strip() for line in patch.splitlines() if line.startswith(marks)]
+def list_patched(patch: str) -> "list[tuple[str, str]]":
+    """What a patch that comes as a text does (`Update`, `Add`, `Delete`) to which files; what stands in them stays."""
+    return re.findall(r"(?m)^\*\*\* (Update|Add|Delete) File: *([^\n]*[^\s])", patch)
 
 
 def _classify_tool(tool: str, input: "Any") -> str:

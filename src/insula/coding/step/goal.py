@@ -70,30 +70,23 @@ class Goal(Failing):
 Goals = tuple[Goal, ...]
 
 
-def update_goals(goals: Goals, action: Action, turn: int) -> tuple[Goals, Goal | None, Goals]:
-    """The open failures after an action, the one that it met, and those that it closed."""
+def update_goals(goals: Goals, action: Action, turn: int) -> tuple[Goals, Goals]:
+    """The open failures after an action, and those that it closed."""
     if action.failed:
         return _take_failure(goals, action, turn)
     shut = tuple(goal for goal in goals if _closes_goal(action, goal))
-    kept = tuple(
-        goal.replace(changed=0)
-        if action.unsure and _covers_all(action, goal)
-        else goal  # it was run; how, is not known
-        for goal in goals
-        if goal not in shut and turn - goal.last <= STALE
-    )
-    matters = action.changes and (action.of_project or action.kind != EDIT)
-    return (tuple(_note_change(goal, action) for goal in kept) if matters else kept), None, shut
+    kept = tuple(goal for goal in goals if goal not in shut and turn - goal.last <= STALE)
+    if action.unsure:  # it was run; how, is not known
+        kept = tuple(goal.replace(changed=0) if _covers_all(action, goal) else goal for goal in kept)
+    return (tuple(_note_change(goal, action) for goal in kept) if action.is_progress else kept), shut
 
 
-def _take_failure(goals: Goals, action: Action, turn: int) -> tuple[Goals, Goal, Goals]:
+def _take_failure(goals: Goals, action: Action, turn: int) -> tuple[Goals, Goals]:
     before = next((goal for goal in reversed(goals) if _is_of_goal(action, goal)), None)
     others = tuple(goal for goal in goals if goal is not before)
     if before is not None and _fails_alike(before, action):
-        met = _repeat_goal(before, action, turn)
-        return (*others, met), met, ()
-    met = _open_goal(action, turn)
-    return (*others, met)[-MOST:], met, (before,) if before is not None else ()
+        return (*others, _repeat_goal(before, action, turn)), ()
+    return (*others, _open_goal(action, turn))[-MOST:], (before,) if before is not None else ()
 
 
 _COPIED = ("family", "selectors", "workspace", "label", "error", "failure", "named", "call", "result")
@@ -197,7 +190,7 @@ def is_same_place(first: str, other: str) -> bool:
 
 
 def _fails_alike(goal: Goal, action: Action) -> bool:
-    if goal.denied and action.denied:
+    if action.denied:  # and so is the goal: of another it would not be
         return True
     from insula.coding.step.failure import is_same_failure
 

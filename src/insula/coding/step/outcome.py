@@ -104,23 +104,24 @@ def read_summary(low: str) -> bool | None:
     matches = [match for line in low[-3_000:].splitlines() if (match := re.match(_SUMMARY, line[:_LINE]))]
     if not matches:
         return None
-    return not any(match["bad"] or _counts_failures(match[0]) for match in matches)
+    return not any(match["bad"] or count_failures(match[0]) for match in matches)
 
 
-def _counts_failures(line: str) -> bool:
-    return any(int(next(filter(None, counts))) for counts in re.findall(_COUNTS, line))
-
-
-_FAILED = (
-    r"(\d+) (?:tests? |specs? |examples? |scenarios? )?fail(?:ed|ing|ures?|s)?\b|"
-    r"(?:Failures|Failed|Errors|failures|errors):\s+(\d+)|(\d+) errors?\b|(\d+) problems?\b"
+_COUNTS = (
+    r"(?<![:.\d])\b(\d+) (?:tests? |specs? |examples? |scenarios? )?"
+    r"(?:(?:fail(?:ed|ing|ures?|s)?|errors?|problems?)\b|error\(s\))"
+    r"|\b(?:failures|failed|errors)[=:] *(\d+)|(?m:^\W*fail (\d+))"
 )
 
 
-def is_red(output: str, failed: bool) -> bool:
-    """Whether a check surely came out red: by the failures that its output counts, else by its exit status."""
-    counts = [int(next(filter(None, match.groups()))) for match in re.finditer(_FAILED, output[-4_000:])]
-    return any(counts) if counts else failed
+def count_failures(low: str) -> int | None:
+    """How many failures a summary counts, at most; None where it counts none."""
+    return max((int(next(filter(None, counts))) for counts in re.findall(_COUNTS, low)), default=None)
+
+
+def is_red(output: str) -> bool:
+    """Whether a check that failed surely came out red: not where its output counts failures, and none."""
+    return count_failures(output[-4_000:].lower()) != 0
 
 
 def is_denied(said: str) -> bool:
@@ -173,39 +174,20 @@ def is_error(value: "object") -> bool:
 
 _BY_A_PERSON = ("user doesn't want to", "user rejected", "denied by user", "by the user", "interrupted by user")
 _DENIED = (
-    *("permission to use", "has been denied", "haven't granted it", "denied by permission", "denied by policy"),
-    *(
-        "blocked by hook",
-        "blocked by a hook",
-        "hook denied",
-        "hook blocked",
-        "denied by a rule",
-        "not in the allowlist",
-    ),
-    *(
-        "blocked by policy",
-        "not permitted by policy",
-        "blocked by sandbox",
-        "denied by sandbox",
-        "permission denied by",
-    ),
-    *(
-        "requires approval",
-        "rejected by policy",
-        "forbidden by policy",
-        "denied by the permission",
-        "by your permission",
-    ),
-)
+    "permission to use|has been denied|haven't granted it|denied by permission|denied by policy|blocked by hook|"
+    "blocked by a hook|hook denied|hook blocked|denied by a rule|not in the allowlist|blocked by policy|"
+    "not permitted by policy|blocked by sandbox|denied by sandbox|permission denied by|requires approval|"
+    "rejected by policy|forbidden by policy|denied by the permission|by your permission"
+).split("|")
 _NOTHING = (
-    *("updated 0 paths", "no local changes to save", "nothing to undo", "no changes to make", "nothing to revert"),
-    *("no changes were made", "already at oldest change", "no changes to revert", "no stash entries found"),
-)
+    "updated 0 paths|no local changes to save|nothing to undo|no changes to make|nothing to revert|"
+    "no changes were made|already at oldest change|no changes to revert|no stash entries found"
+).split("|")
 _THROTTLED, _PARSED = 2_000, 64_000
 _NEVER_RAN = (
-    *("sibling tool call errored", "user doesn't want to", "request interrupted by user", "user rejected"),
-    *("has been denied", "denied by user", "cancelled by user", "canceled by user", "haven't granted it"),
-)
+    "sibling tool call errored|user doesn't want to|request interrupted by user|user rejected|has been denied|"
+    "denied by user|cancelled by user|canceled by user|haven't granted it"
+).split("|")
 _SHOWS = (
     r"\s*(?:(?:cd|pushd)\s+[^;&|]{1,200}(?:&&|;)\s*)?(?:sudo\s+)?(?:cat|less|more|head|tail|[ef]?grep|rg|ag|sed|awk|nl|ls|wc|find|jq"
     r"|git\s+(?:-C\s+\S+\s+)?(?:log|show|diff|grep|blame|status|commit|branch|tag)|gh\s+(?:pr|issue|run|api|release))\b"
@@ -229,16 +211,11 @@ _SUMMARY = rf"""(?x)[\s=_#✖-]*(?:
 """A line that a test runner, a linter or a compiler ends with, in small letters."""
 _COMPILERS = r"(?m)^(?:\S{1,160}(?::\d+(?::\d+)?|\(\d+,\d+\)):? (?:- )?(?:fatal )?error\b|error(?:\[E\d+\])?: \S)"
 """A line with which a compiler or a type checker says that it failed, and at which place."""
-_COUNTS = (
-    r"(\d+) (?:fail|failed|failures?|errors?|failing|error\(s\))(?!\w)|\b(?:failures|errors|failed)[=:] ?(\d+)"
-    r"|^\W*fail (\d+)"
-)
 _MARKS = (
-    *("rror", "xception", "not found", "no such", "denied", "fatal", "panic", "***", "err!", "failed", "failure"),
-    *("cannot", "can't", "could not", "invalid", "timed out", "killed", "unrecognized", "unknown", "segmentation"),
-    *("abort", "e: ", "is a directory", "not exist", "no replacement", "no sql", "no bash", "no python", "no code"),
-    *("conflict (", "err_", "undefined", "would be reformatted", ".go:"),
-)
+    "rror|xception|not found|no such|denied|fatal|panic|***|err!|failed|failure|cannot|can't|could not|invalid|"
+    "timed out|killed|unrecognized|unknown|segmentation|abort|e: |is a directory|not exist|no replacement|no sql|"
+    "no bash|no python|no code|conflict (|err_|undefined|would be reformatted|.go:"
+).split("|")
 _COMPLAINTS = r"""(?imx)^(?:
     \s{0,4}(?:\S{1,80}:\s)?(?:fatal|error|exception|panic|err!|abort(?:ed)?|failure|e:)(?:\[\w+\])?[:!]\s
     | .{0,4}\berror:\s | \[error\]\s | error\s(?:\d+\s\(|command\sfailed) | php\s(?:fatal|parse)\serror

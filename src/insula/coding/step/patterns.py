@@ -100,22 +100,10 @@ def _is_third_time(seen: "dict[tuple[str, str, str], list[int]]", action: Action
     return len(places) >= REPEATS and place - places[-REPEATS] < WINDOW
 
 
-def _has_stale_edit(actions: "Actions") -> bool:
-    return sum(action.kind == EDIT and not action.ok for action in actions) >= FAILURES
-
-
-def _has_missing_path(actions: "Actions") -> bool:
-    return sum(map(_is_lost, actions)) >= FAILURES
-
-
 def _is_lost(action: Action) -> bool:
     if action.ok or action.kind not in (READ, EXECUTE) or _is_unknown(action) or _OF_THE_HOST in action.error:
         return False
     return any(mark in action.error for mark in (_LOST if action.kind == READ else _LOST_BY_COMMAND))
-
-
-def _has_wrong_command(actions: "Actions") -> bool:
-    return sum(map(_is_unknown, actions)) >= FAILURES
 
 
 def _is_unknown(action: Action) -> bool:
@@ -132,44 +120,6 @@ def _has_blind_edits(actions: "Actions") -> bool:
         else:
             row += _is_change(action)
     return False
-
-
-# Where it could have happened.
-
-
-def _has_error(actions: "Actions") -> bool:
-    """The first error comes before the rule has anything to say."""
-    return any(not action.ok for action in actions)
-
-
-def _has_different_calls(actions: "Actions") -> bool:
-    """The same call again adds none, so leaving it out takes none away."""
-    return len({action.call for action in actions if _is_act(action)}) >= VARIETY
-
-
-def _has_different_files(actions: "Actions") -> bool:
-    """Likewise for a file that is read again."""
-    return len({action.target for action in actions if _is_read(action)}) >= FILES
-
-
-def _has_edit(actions: "Actions") -> bool:
-    """Failed or not: an edit that now succeeds is still one."""
-    return any(action.kind == EDIT for action in actions)
-
-
-def _has_found_things(actions: "Actions") -> bool:
-    """What was not found is not counted, so there are no fewer where everything is."""
-    return sum(action.ok and action.kind in (READ, EXECUTE) for action in actions) >= VARIETY
-
-
-def _has_run_commands(actions: "Actions") -> bool:
-    """Likewise for commands that are not there."""
-    return sum(action.ok and action.kind == EXECUTE for action in actions) >= FILES
-
-
-def _has_many_edits(actions: "Actions") -> bool:
-    """In a row or not: what is run between them takes none away."""
-    return sum(map(_is_change, actions)) >= BLIND
 
 
 def _is_act(action: Action) -> bool:
@@ -189,48 +139,53 @@ def is_work(actions: "Actions") -> bool:
     return len({action.call for action in actions}) >= VARIETY
 
 
+def _are(least: int, fits: "Callable[[Action], bool]") -> "Callable[[Actions], bool]":
+    """Whether at least so many actions are of a kind."""
+    return lambda actions: sum(map(fits, actions)) >= least
+
+
 PATTERNS = (
     Pattern(
         id="error-loop",
         advice="When the same kind of error comes a second time, find its cause before you try again.",
         happened=_has_error_loop,
-        opportunity=_has_error,
+        opportunity=_are(1, lambda action: not action.ok),  # the first comes before the rule has anything to say
     ),
     Pattern(
         id="repeated-action",
         advice="A call that is repeated unchanged gives the same result: work with the first one, or change something.",
         happened=_has_repeated_action,
-        opportunity=_has_different_calls,
+        opportunity=lambda actions: len({action.call for action in actions if _is_act(action)}) >= VARIETY,
     ),
     Pattern(
         id="reread",
         advice="What was read and did not change is still in your context; read again only lines that you will edit.",
         happened=_has_reread,
-        opportunity=_has_different_files,
+        opportunity=lambda actions: len({action.target for action in actions if _is_read(action)}) >= FILES,
     ),
     Pattern(
         id="stale-edit",
         advice="Read the passage again right before editing it, and copy the old text exactly.",
-        happened=_has_stale_edit,
-        opportunity=_has_edit,
+        happened=_are(FAILURES, lambda action: action.kind == EDIT and not action.ok),
+        opportunity=_are(1, lambda action: action.kind == EDIT),  # failed or not: one that now succeeds is still one
     ),
     Pattern(
         id="missing-path",
         advice="Look a path up, by listing the folder or searching for the name, before you use it.",
-        happened=_has_missing_path,
-        opportunity=_has_found_things,
+        happened=_are(FAILURES, _is_lost),
+        opportunity=_are(VARIETY, lambda action: action.ok and action.kind in (READ, EXECUTE)),
     ),
     Pattern(
         id="blind-edits",
         advice="After a few edits, run the tests or the program before you go on editing.",
         happened=_has_blind_edits,
-        opportunity=_has_many_edits,
+        opportunity=_are(BLIND, _is_change),  # in a row or not: what is run between them takes none away
     ),
     Pattern(
         id="wrong-command",
         advice="Check which commands and package managers this machine has before you rely on one.",
-        happened=_has_wrong_command,
-        opportunity=_has_run_commands,
+        happened=_are(FAILURES, _is_unknown),
+        opportunity=_are(FILES, lambda action: action.ok and action.kind == EXECUTE),
     ),
 )
 BY_ID = {pattern.id: pattern for pattern in PATTERNS}

@@ -104,23 +104,14 @@ _REASON = "the user said:"
 
 
 def read_rejection(output: str, target: str = "") -> Remark | None:
-    """The rejection that stands in place of a tool's result, with the reason that the user gave; None for a result.
-
-    Args:
-        target: the command or path of the call.
-    """
+    """The rejection of a call (of its command or path) that stands in place of its result; None for a result."""
     if not output[:80].lstrip().startswith(_REJECTED):
         return None
     return make_rejection(output.partition(_REASON)[2], target)
 
 
 def make_rejection(words: str, target: str) -> Remark:
-    """What the user says to a call that they turned down.
-
-    Args:
-        words: the reason that they gave; empty for none.
-        target: the command or path of the call.
-    """
+    """What the user says to a call that they turned down; without words where they gave no reason."""
     about = redact_command(target, LONGEST_TARGET)[0][:LONGEST_TARGET]
     return Remark(kind=REJECTION, words=words.strip(), about=about)
 

@@ -7,6 +7,12 @@ PRIORITY = (TEST, TYPES, LINT, BUILD, INSTALL, PUSH, COMMIT, QUERY, REQUEST, RUN
 PROVING = frozenset((TEST, TYPES, LINT, BUILD))
 """What shows whether a change works."""
 
+
+def _read_table(rows: str) -> "dict[str, list[str]]":
+    """A table that is written as rows: a program, and those of its words that are meant."""
+    return {first: rest for first, *rest in map(str.split, rows.split(","))}
+
+
 PROGRAMS = {
     **dict.fromkeys(
         "pytest py.test tox nox unittest jest vitest mocha ava karma rspec phpunit pest ctest gotestsum nextest "
@@ -27,65 +33,38 @@ PROGRAMS = {
     **dict.fromkeys("psql mysql sqlite3 mongosh redis-cli duckdb sqlcmd clickhouse-client bq".split(), QUERY),
     **dict.fromkeys("curl wget http httpie xh grpcurl invoke-webrequest invoke-restmethod iwr irm".split(), REQUEST),
 }
-SUBCOMMANDS = {
-    "go": {"test": TEST, "build": BUILD, "vet": LINT, "install": INSTALL, "get": INSTALL, "mod": INSTALL, "run": RUN},
-    "cargo": {
-        "test": TEST,
-        "nextest": TEST,
-        "build": BUILD,
-        "check": TYPES,
-        "clippy": LINT,
-        "fmt": LINT,
-        "add": INSTALL,
-    }
-    | {"install": INSTALL},
-    "dotnet": {"test": TEST, "build": BUILD, "restore": INSTALL, "publish": BUILD},
-    "swift": {"test": TEST, "build": BUILD},
-    "mix": {"test": TEST, "compile": BUILD, "deps.get": INSTALL, "credo": LINT},
-    "deno": {"test": TEST, "check": TYPES, "lint": LINT, "fmt": LINT},
-    "bun": {"test": TEST, "install": INSTALL, "add": INSTALL, "build": BUILD},
-    "zig": {"test": TEST, "build": BUILD},
-    "flutter": {"test": TEST, "build": BUILD, "analyze": LINT},
-    "dart": {"test": TEST, "analyze": LINT},
-    "sbt": {"test": TEST, "compile": BUILD},
-    "lein": {"test": TEST},
-    "stack": {"test": TEST, "build": BUILD},
-    "cabal": {"test": TEST, "build": BUILD},
-    "rails": {"test": TEST},
-    "pip": {"install": INSTALL},
-    "uv": {"pip": INSTALL, "add": INSTALL, "sync": INSTALL, "lock": INSTALL},
-    "poetry": {"install": INSTALL, "add": INSTALL, "lock": INSTALL},
-    "npm": {"install": INSTALL, "i": INSTALL, "ci": INSTALL, "add": INSTALL, "test": TEST, "t": TEST},
-    "pnpm": {"install": INSTALL, "i": INSTALL, "add": INSTALL, "test": TEST},
-    "yarn": {"install": INSTALL, "add": INSTALL, "test": TEST},
-    "apt": {"install": INSTALL, "update": INSTALL},
-    "apt-get": {"install": INSTALL, "update": INSTALL},
-    "brew": {"install": INSTALL},
-    "gem": {"install": INSTALL},
-    "bundle": {"install": INSTALL},
-    "composer": {"install": INSTALL, "require": INSTALL},
-    "conda": {"install": INSTALL},
-    "docker": {"build": BUILD, "push": PUSH},
-    "git": {"push": PUSH, "commit": COMMIT},
-    "helm": {"install": INSTALL, "upgrade": INSTALL, "lint": LINT, "template": BUILD},
-    "vitest": {"run": TEST, "bench": RUN, "init": RUN},
-    "playwright": {"test": TEST},
-    "cypress": {"run": TEST},
-    "next": {"build": BUILD, "lint": LINT},
-    "vite": {"build": BUILD},
-    "astro": {"build": BUILD, "check": TYPES},
-    "terraform": {"validate": LINT, "plan": BUILD, "fmt": LINT, "test": TEST},
-    "tofu": {"validate": LINT, "plan": BUILD, "fmt": LINT, "test": TEST},
-    "pulumi": {"preview": BUILD},
-    "biome": {"check": LINT, "lint": LINT, "ci": LINT, "format": LINT},
-    "ruff": {"check": LINT, "format": LINT},
-    "golangci-lint": {"run": LINT},
-    "manage.py": {"test": TEST, "check": LINT},
-    "artisan": {"test": TEST},
-    "prisma": {"validate": LINT},
-    "nix": {"build": BUILD},
-}
-"""Programs whose first word tells what they are run for."""
+SUBCOMMANDS: "dict[str, dict[str, str]]" = {}
+"""Programs whose first word tells what they are run for: program -> word -> what for."""
+for _kind, _rows in {
+    TEST: (
+        "go test, cargo test nextest, dotnet test, swift test, mix test, deno test, bun test, zig test, "
+        "flutter test, dart test, sbt test, lein test, stack test, cabal test, rails test, npm test t, pnpm test, "
+        "yarn test, vitest run, playwright test, cypress run, terraform test, tofu test, manage.py test, "
+        "artisan test"
+    ),
+    BUILD: (
+        "go build, cargo build, dotnet build publish, swift build, mix compile, bun build, zig build, "
+        "flutter build, sbt compile, stack build, cabal build, docker build, helm template, next build, "
+        "vite build, astro build, terraform plan, tofu plan, pulumi preview, nix build"
+    ),
+    LINT: (
+        "go vet, cargo clippy fmt, mix credo, deno lint fmt, flutter analyze, dart analyze, helm lint, next lint, "
+        "terraform validate fmt, tofu validate fmt, biome check lint ci format, ruff check format, "
+        "golangci-lint run, manage.py check, prisma validate"
+    ),
+    INSTALL: (
+        "go install get mod, cargo add install, dotnet restore, mix deps.get, bun install add, pip install, "
+        "uv pip add sync lock, poetry install add lock, npm install i ci add, pnpm install i add, "
+        "yarn install add, apt install update, apt-get install update, brew install, gem install, bundle install, "
+        "composer install require, conda install, helm install upgrade"
+    ),
+    RUN: "go run, vitest bench init",
+    TYPES: "cargo check, deno check, astro check",
+    PUSH: "docker push, git push",
+    COMMIT: "git commit",
+}.items():
+    for _program, _words in _read_table(_rows).items():
+        SUBCOMMANDS.setdefault(_program, {}).update(dict.fromkeys(_words, _kind))
 ONLY_BY_SUBCOMMAND = frozenset(
     "next vite astro terraform tofu pulumi biome ruff playwright cypress prisma manage.py".split()
 )
@@ -149,24 +128,13 @@ PLACING = frozenset(
 """Options that say in which part of a project to work."""
 MANAGED = PLACING - frozenset("-p --package --project --projects --scope --directory".split())
 """... of a package manager."""
-PLACED = {
-    "turbo": {"--filter", "-F", "--cwd", "--scope"},
-    "lerna": {"--scope"},
-    "cargo": {"-p", "--package", "-C", "--manifest-path"},
-    "go": {"-C"},
-    "make": {"-C", "--directory"},
-    "just": {"-d", "--working-directory"},
-    "task": {"-d", "--dir"},
-    "mvn": {"-pl", "--projects"},
-    "swift": {"--package-path"},
-    "git": {"-C"},
-    "terraform": {"-chdir"},
-    "tofu": {"-chdir"},
-    "nx": {"-p", "--projects", "--project"},
-    "tsc": {"-p", "--project"},
-}
+PLACED = _read_table(
+    "turbo --cwd --filter --scope -F, lerna --scope, cargo --manifest-path --package -C -p, go -C, "
+    "make --directory -C, just --working-directory -d, task --dir -d, mvn --projects -pl, swift --package-path, "
+    "git -C, terraform -chdir, tofu -chdir, nx --project --projects -p, tsc --project -p"
+)
 """Programs and those of their options that say where they work."""
-EXECUTING = {"npm": {"exec", "x"}, "pnpm": {"exec", "dlx"}, "yarn": {"exec", "dlx"}, "bun": {"x"}}
+EXECUTING = _read_table("npm exec x, pnpm dlx exec, yarn dlx exec, bun x")
 """Words of a package manager behind which another program stands."""
 RUNS = frozenset("run run-script workspaces foreach".split())
 """Words of a package manager behind which the script stands."""
@@ -174,21 +142,10 @@ PASSED_OVER = frozenset(
     "-r --recursive -w -W --workspace-root --workspaces -ws --silent -s workspaces foreach -A".split()
 )
 """Words of a package manager that mean all parts, or change nothing."""
-RUNNERS = {
-    "poetry": {"run"},
-    "uv": {"run"},
-    "pipenv": {"run"},
-    "hatch": {"run"},
-    "pdm": {"run"},
-    "rye": {"run"},
-    "bundle": {"exec"},
-    "mise": {"exec", "x"},
-    "conda": {"run"},
-    "direnv": {"exec"},
-    "dotnet": {"tool"},
-    "nix": {"develop"},
-    "devbox": {"run"},
-}
+RUNNERS = _read_table(
+    "poetry run, uv run, pipenv run, hatch run, pdm run, rye run, bundle exec, mise exec x, conda run, "
+    "direnv exec, dotnet tool, nix develop, devbox run"
+)
 """Programs whose first word may say that another program follows."""
 BEHIND_DASHES = frozenset(("mise", "nix", "conda"))
 """... of which it follows behind `--`."""
@@ -205,6 +162,7 @@ SETTING_UP = frozenset(
 """Commands that only prepare or announce."""
 CLEARING = frozenset("rm mkdir rmdir touch chmod cp mv kill pkill".split())
 """What makes ready or clears up around what a line is run for."""
+DELETING = frozenset("rm rmdir del rd remove-item unlink trash".split())
 FILTERS = frozenset(
     "tail head grep egrep rg sed awk cut sort uniq tee wc tr less more cat jq column fold ts xargs".split()
 )
@@ -223,27 +181,53 @@ NARROWING = frozenset(
 KNOWN = frozenset((*PROGRAMS, *SUBCOMMANDS, *SCRIPTS, *WRAPPERS, *RUNNERS, *INTERPRETERS))
 """Programs of which something is known."""
 
+# What it does to work that others rely on.
+
+ADDING = _read_table(
+    "npm add i install, pnpm add i install, yarn add, uv add, poetry add, pdm add, dotnet add, bundle add, "
+    "deno add, pip install, pipenv install, gem install, brew install, apt install, apt-get install, "
+    "conda install, bun add install, cargo add install, go get, composer require, flutter pub, mix deps.add, "
+    "npx expo"
+)
+"""Commands that add what they name to a project or a machine."""
+ADDING_VALUED = frozenset("-r --requirement -c --constraint -e --editable -C --filter -F --prefix --dir -w".split())
+"""Their options that take the next word with them."""
+ACTS = {
+    "migrate": _read_table(
+        "prisma migrate, flyway migrate, sqlx migrate, manage.py migrate, artisan migrate, php migrate, "
+        "alembic downgrade upgrade, mix ecto.migrate ecto.reset ecto.rollback, "
+        "rails db:migrate db:reset db:rollback, rake db:migrate db:reset, knex migrate:latest migrate:rollback, "
+        "sequelize db:migrate, goose up, diesel migration, drizzle-kit migrate push"
+    ),
+    "publish": _read_table(
+        "npm publish, pnpm publish, yarn publish, cargo publish, poetry publish, uv publish, twine upload, "
+        "gem push, mix hex.publish"
+    ),
+    "deploy": _read_table(
+        "terraform apply destroy, tofu apply destroy, netlify deploy, fly deploy, flyctl deploy, firebase deploy, "
+        "serverless deploy, cdk deploy, cap deploy, eb deploy, kubectl apply delete rollout, pulumi destroy up, "
+        "helm install upgrade, vercel --prod deploy, wrangler deploy publish"
+    ),
+}
+"""Acts, the programs that do them, and one of the words that they do them with."""
+ACTS_OF_FORGES = {
+    ("pr", "create"): "pr",
+    ("mr", "create"): "pr",
+    ("pr", "merge"): "merge",
+    ("release", "create"): "publish",
+}
+"""What the first two words of `gh` and `glab` do."""
+
 # What asks, and what waits.
 
 WAITS = frozenset("sleep wait watch inotifywait start-sleep timeout /t fswatch entr".split())
-POLLS = {
-    "gh": {"pr", "run", "workflow", "api"},
-    "glab": {"ci", "mr"},
-    "kubectl": {"get", "describe", "rollout", "wait", "logs", "top"},
-    "docker": {"ps", "inspect", "wait", "logs", "stats"},
-    "docker-compose": {"ps", "logs"},
-    "podman": {"ps", "inspect", "logs"},
-    "systemctl": {"status", "is-active", "is-enabled", "is-failed"},
-    "service": {"status"},
-    "redis-cli": {"ping"},
-    "mysqladmin": {"ping", "status"},
-    "fly": {"status", "logs"},
-    "flyctl": {"status", "logs"},
-    "heroku": {"ps", "logs"},
-    "vercel": {"inspect", "logs"},
-    "supervisorctl": {"status"},
-    "pm2": {"status", "list", "logs"},
-}
+POLLS = _read_table(
+    "gh api pr run workflow, glab ci mr, kubectl describe get logs rollout top wait, "
+    "docker inspect logs ps stats wait, docker-compose logs ps, podman inspect logs ps, "
+    "systemctl is-active is-enabled is-failed status, service status, redis-cli ping, mysqladmin ping status, "
+    "fly logs status, flyctl logs status, heroku logs ps, vercel inspect logs, supervisorctl status, "
+    "pm2 list logs status"
+)
 POLLING = frozenset(
     "pg_isready squeue ps pgrep jobs journalctl netstat ss lsof nc ncat telnet nvidia-smi top tasklist get-process "
     "get-job wait-for-it.sh wait-for-it wait-on".split()
@@ -258,45 +242,15 @@ PROBES = frozenset(
     "comm command id getent whoami env printenv nslookup dig ping host uname tree du df exists test-path get-command "
     "get-childitem get-item".split()
 )
-ASKS = {
-    "git": {
-        "rev-parse",
-        "show-ref",
-        "ls-remote",
-        "ls-files",
-        "config",
-        "merge-base",
-        "cat-file",
-        "check-ignore",
-        "remote",
-    }
-    | {
-        "status",
-        "branch",
-        "diff",
-        "log",
-        "show",
-        "tag",
-        "describe",
-        "symbolic-ref",
-        "grep",
-        "blame",
-        "check-ref-format",
-    },
-    "npm": {"ls", "list", "view", "outdated", "config", "audit", "why", "bin", "root"},
-    "pnpm": {"ls", "list", "why", "outdated"},
-    "yarn": {"why", "list", "info"},
-    "pip": {"show", "list", "freeze", "check", "index"},
-    "brew": {"list", "info"},
-    "docker": {"info", "version", "images", "image", "network", "volume"},
-    "gh": {"auth"},
-    "kubectl": {"version", "config"},
-    "apt": {"list", "show"},
-    "dpkg": {"-l", "-s", "-L"},
-    "cargo": {"tree", "metadata"},
-    "go": {"env", "list", "version"},
-    "conda": {"list", "info"},
-}
+ASKS = _read_table(
+    ""
+    "git blame branch cat-file check-ignore check-ref-format config describe diff grep log "
+    "ls-files ls-remote merge-base remote rev-parse show show-ref status symbolic-ref tag, "
+    "npm audit bin config list ls outdated root view why, pnpm list ls outdated why, yarn info list why, "
+    "pip check freeze index list show, brew info list, docker image images info network version volume, gh auth, "
+    "kubectl config version, apt list show, dpkg -L -l -s, cargo metadata tree, go env list version, "
+    "conda info list"
+)
 SEARCHING = frozenset("grep egrep fgrep zgrep rg ag ack find fd jq yq locate ast-grep".split())
 VERSION = frozenset("--version -version -v -V --help -h version help".split())
 

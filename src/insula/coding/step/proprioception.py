@@ -4,10 +4,9 @@ Pure: the trace is folded through here by the hook, by a replay and by a benchma
 feel anything; the state holds what all of them need, so that one that is switched on knows what went before.
 """
 
-from insula.coding.step import goal as goals
-from insula.coding.step.action import EDIT, WINDOW, Action
+from insula.coding.step.action import WINDOW, Action, load_action
 from insula.coding.step.command import COMMITS, PUSHES
-from insula.coding.step.goal import Goal
+from insula.coding.step.goal import Goal, update_goals
 from insula.coding.step.instructions.instruction import ASKED as REQUEST
 from insula.coding.step.instructions.instruction import HERE, LIFT, RULE, STANDING, load_instructions
 from insula.coding.step.ladder import MOST, Step, next_rung
@@ -57,13 +56,7 @@ class Sensed(Value):
 
 
 def sense_action(state: State, action: Action, on: frozenset[str] = DEFAULT) -> Sensed:
-    """What the senses feel after an action, and the one thing to say about it, if any.
-
-    Args:
-        state: before the action.
-        action: what was done.
-        on: the names of the senses that feel.
-    """
+    """What the senses that are on feel after an action, and the one thing to say about it, if any."""
     if action.id and action.id in state.known:
         return Sensed(state=state)
     state = _drop_silent(state, on)
@@ -75,23 +68,17 @@ def sense_action(state: State, action: Action, on: frozenset[str] = DEFAULT) -> 
     state = state.replace(turn=turn, known=known, carry=_count_action(state.carry, window))
     if not action.ran and not action.denied:
         return Sensed(state=state)
-    opened, _, shut = goals.update_goals(state.goals, action, turn.number)
-    state = state.replace(
-        window=window,
-        goals=opened,
-        wait=_follow_wait(state.wait, action),
-    )
-    feeling = senses_after(state, action, on)
-    readings = tuple(reading for each in feeling if (reading := each.feel(state, action)) is not None)
+    goals, shut = update_goals(state.goals, action, turn.number)
+    state = state.replace(window=window, goals=goals, wait=_follow_wait(state.wait, action))
+    felt = (each.feel(state, action) for each in senses_after(state, action, on))
+    readings = tuple(reading for reading in felt if reading is not None)
     watched = state.watch.key if state.watch else ""
     watch, heeded = _check_watch(state, readings)
     ended = _list_ended(state, shut, action.at)
-    state = state.replace(
-        watch=watch, steps=tuple(step for step in state.steps if step.key not in {e.key for e in ended})
-    )
-    return _choose_text(state, readings, action.at).replace(
-        readings=readings, heeded=heeded, watched=watched, ended=ended
-    )
+    over = {trouble.key for trouble in ended}
+    state = state.replace(watch=watch, steps=tuple(step for step in state.steps if step.key not in over))
+    told = _choose_text(state, readings, action.at)
+    return told.replace(readings=readings, heeded=heeded, watched=watched, ended=ended)
 
 
 ASKED = "asked "
@@ -118,9 +105,7 @@ def _drop_silent(state: State, on: frozenset[str]) -> State:
 
 def _choose_text(state: State, readings: tuple[Reading, ...], at: float) -> Sensed:
     """The one text that a turn may have: of the first reading that has something new to say."""
-    if state.spoke == state.turn.number:
-        return Sensed(state=state)
-    if not readings:
+    if not readings or state.spoke == state.turn.number:
         return Sensed(state=state)
     from insula.coding.step.wording import write_text
 
@@ -167,17 +152,13 @@ def foresee_action(state: State, action: Action, on: frozenset[str] = DEFAULT, a
     """What is felt before a call is made, and the one thing to say about it, if any; the call itself is still to come.
 
     Args:
-        state: before the call.
         action: what is about to be done, as if it had gone well.
-        on: the names of the senses that feel.
         asks: whether the host can put a question to the user.
     """
     turn = enter_turn(state.turn, action).number
     action = action.replace(nth=turn)
-    feeling = senses_before(on)
-    readings = tuple(
-        reading.replace(ahead=True) for each in feeling if (reading := each.foresee(state, action)) is not None
-    )
+    felt = (each.foresee(state, action) for each in senses_before(on))
+    readings = tuple(reading.replace(ahead=True) for reading in felt if reading is not None)
     if asks and readings and readings[0].said and readings[0].key not in state.keys:
         return _ask_user(state, readings[0], action).replace(readings=readings)
     return _tell_once(state, readings).replace(readings=readings)
@@ -192,15 +173,9 @@ def _ask_user(state: State, reading: Reading, action: Action) -> Sensed:
 
 
 def sense_end(state: State, said: str, on: frozenset[str] = DEFAULT) -> Sensed:
-    """What is felt when the agent stops.
-
-    Args:
-        state: when it stops.
-        said: its last words.
-        on: the names of the senses that feel.
-    """
-    feeling = senses_at_end(on)
-    readings = tuple(reading for each in feeling if (reading := each.feel_end(state, said)) is not None)
+    """What is felt when the agent stops with these words."""
+    felt = (each.feel_end(state, said) for each in senses_at_end(on))
+    readings = tuple(reading for reading in felt if reading is not None)
     return _tell_once(state, readings).replace(readings=readings)
 
 
@@ -221,9 +196,7 @@ def hear_user(state: State, at: float, words: str = "") -> State:
     """The state after a message of the user's: what is open stays open; what they want is minded.
 
     Args:
-        state: before it.
         at: when; 0 where nobody attends.
-        words: their own words.
     """
     from insula.coding.step.instructions.extraction import extract_instructions
 
@@ -234,8 +207,9 @@ def take_instructions(state: State, at: float, heard: "tuple[Instruction, ...]")
     """The state after a message of the user's in which they said these words."""
     turn = state.turn.number
     carry = state.carry.replace(user_at=at, user_turn=turn, progress_turn=turn, progress=0, level=0)
+    asked = {act for instruction in heard if instruction.kind in {REQUEST, LIFT} for act in instruction.acts}
     return _merge_instructions(state, at, heard).replace(
-        window=(), carry=carry, watch=None, wait=None, turn=close_turn(state.turn, ()), asked=_list_asked_acts(heard)
+        window=(), carry=carry, watch=None, wait=None, turn=close_turn(state.turn, ()), asked=tuple(sorted(asked))
     )
 
 
@@ -248,12 +222,6 @@ def _merge_instructions(state: State, at: float, heard: "tuple[Instruction, ...]
     return state.replace(words=merge_instructions(state.words, heard, at))
 
 
-def _list_asked_acts(heard: "tuple[Instruction, ...]") -> tuple[str, ...]:
-    return tuple(
-        sorted({act for instruction in heard if instruction.kind in {REQUEST, LIFT} for act in instruction.acts})
-    )
-
-
 def forget_context(state: State) -> State:
     """The state after the context was cleared or compacted: what was read before may well be read again."""
     return state.replace(window=(), watch=None, held="")
@@ -262,8 +230,7 @@ def forget_context(state: State) -> State:
 def _count_action(carry: Carry, window: tuple[Action, ...]) -> Carry:
     action = window[-1]
     commits = COMMITS in action.acts and (action.ok or PUSHES in action.acts)  # what failed was the push
-    shown = action.ok and action.proves
-    progress = (action.changes and (action.of_project or action.kind != EDIT)) or commits or shown
+    progress = action.is_progress or commits or (action.ok and action.proves)
     if action.context:
         from insula.coding.step.senses.o2 import pace_carry
 
@@ -323,12 +290,7 @@ def fold_trace(
 ) -> "tuple[State, list[Sensed]]":
     """The state after further records of a trace, and what came of each action.
 
-    Records of other kinds are passed over, and so are actions that are none.
-
-    Args:
-        state: before them; None at the beginning.
-        records: what the trace has since.
-        on: the names of the senses that feel.
+    Records of other kinds are passed over, and so are actions that are none. None is the state at the beginning.
     """
     state = state or State()
     outcomes: list[Sensed] = []
@@ -379,14 +341,6 @@ def _load_rules(state: State, record: "Record") -> State:
         if instruction.kind in STANDING
     )
     return _merge_instructions(state, float(record.get("at", 0.0)), heard) if heard else state
-
-
-def load_action(record: "Record") -> Action | None:
-    """The action that a record of a trace holds; None where it holds none."""
-    try:
-        return Action.of(record)
-    except TypeError:
-        return None
 
 
 TYPE_CHECKING = False

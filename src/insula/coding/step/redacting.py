@@ -26,11 +26,7 @@ def redact_start(text: str, most: int) -> str:
 
 
 def redact_command(line: str, most: int) -> "tuple[str, dict[str, str]]":
-    """The beginning of a command without its secrets, and the secrets that were in it, each with its kind.
-
-    Args:
-        line: the command, or a path.
-    """
+    """The beginning of a command without its secrets, and the secrets that were in it, each with its kind."""
     cut = len(line) > most + MARGIN
     written = line[: most + MARGIN] if cut else line
     read = _read_as_shell(written)

@@ -10,38 +10,51 @@ api exec vitest run` runs `vitest run` in `api`; `docker compose run --rm web ma
 from insula.coding.step import programs
 from insula.value import Value
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Collection, Sequence
+
 READ = 4_000
 """Characters of a command that are looked at."""
 MOST = 40
 """Simple commands of a line that are told apart."""
 
 
-class Simple(Value):
-    """One simple command."""
+class SimpleCommand(Value):
+    """One simple command of a line."""
 
     words: tuple[str, ...]
     before: str = ""
     """The operator before it: `&&`, `||`, `;`, `|`, `&`, or none."""
-    writes: tuple[str, ...] = ()
+    outputs: tuple[str, ...] = ()
     """Files that its output goes to."""
     muted: bool = False
     """Whether its complaints are thrown away (`2>/dev/null`)."""
     within: tuple[int, ...] = ()
     """The parentheses that it stands in, by number: what is entered there is left with them."""
+    workspace: str = ""
+    """The folder or the package that it runs in; empty where it runs where the line does, or in all of them."""
+    launchers: tuple[str, ...] = ()
+    """Words that were taken off, without the names of workspaces."""
+
+    @property
+    def program(self) -> str:
+        """The program that it runs."""
+        return self.words[0]
 
 
-def split_commands(line: str) -> tuple[Simple, ...]:
+def split_commands(line: str) -> tuple[SimpleCommand, ...]:
     """The simple commands of a line, in their order."""
     return tuple(_ShellReader(line[:READ]).commands)
 
 
 class _ShellReader:
     def __init__(self, line: str) -> None:
-        self.commands: list[Simple] = []
+        self.commands: list[SimpleCommand] = []
         self._line, self._at = line, 0
         self._words: list[str] = []
         self._word: list[str] | None = None
-        self._before, self._writes, self._muted = "", list[str](), False
+        self._before, self._outputs, self._muted = "", list[str](), False
         self._redirect, self._ends = "", list[str]()
         self._within: tuple[int, ...] = ()
         while self._at < len(line) and len(self.commands) < MOST:
@@ -149,22 +162,17 @@ class _ShellReader:
         elif word in {"/dev/null", "$null"}:
             self._muted = self._muted or redirect == "2>"
         elif redirect.endswith(">") and not word.startswith("&"):
-            self._writes.append(word)
+            self._outputs.append(word)
 
     def _end_command(self, operator: str) -> None:
         self._flush_word()
         self._redirect = ""
         if self._words:
+            words, outputs = tuple(self._words), tuple(self._outputs)
             self.commands.append(
-                Simple(
-                    words=tuple(self._words),
-                    before=self._before,
-                    writes=tuple(self._writes),
-                    muted=self._muted,
-                    within=self._within,
-                )
+                SimpleCommand(words=words, before=self._before, outputs=outputs, muted=self._muted, within=self._within)
             )
-        self._words, self._writes, self._muted, self._before = [], [], False, operator
+        self._words, self._outputs, self._muted, self._before = [], [], False, operator
 
     def _skip_documents(self) -> None:
         for end in self._ends:
@@ -180,39 +188,23 @@ DEEPEST = 4
 """Shells within shells that are looked into."""
 
 
-class Launched(Value):
-    """A simple command without its launchers."""
-
-    words: tuple[str, ...]
-    before: str = ""
-    """The operator before it, as in the line."""
-    writes: tuple[str, ...] = ()
-    muted: bool = False
-    workspace: str = ""
-    """The folder or the package that it runs in; empty where it runs where the line does, or in all of them."""
-    launchers: tuple[str, ...] = ()
-    """Words that were taken off, without the names of workspaces."""
-
-
-def list_launched(line: str) -> tuple[Launched, ...]:
-    """What a line runs, in its order; what only prepares (`cd`, `echo`) is among it."""
-    launched: list[Launched] = []
+def list_commands(line: str) -> tuple[SimpleCommand, ...]:
+    """What a line runs, without launchers and in its order; what only prepares (`cd`, `echo`) is among it."""
+    commands: list[SimpleCommand] = []
     places: dict[tuple[int, ...], str] = {(): ""}
     for part in _flatten_shells(split_commands(line), 0):
         within = part.within
         around = next(within[:end] for end in range(len(within), -1, -1) if within[:end] in places)
         command = _strip_launchers(part, places[around])
-        if command is None:
-            continue
-        launched.append(command)
-        if command.words[0] in {"cd", "pushd", "set-location"}:
+        commands.append(command)
+        if command.program in {"cd", "pushd", "set-location"}:
             places[within] = _enter_folder(places[around], command.words)
-    return tuple(launched)
+    return tuple(commands)
 
 
-def _flatten_shells(parts: "tuple[Simple, ...]", depth: int) -> "list[Simple]":
+def _flatten_shells(parts: "tuple[SimpleCommand, ...]", depth: int) -> "list[SimpleCommand]":
     """The commands, with those of shells that are handed a line in the place of the shell."""
-    commands: list[Simple] = []
+    commands: list[SimpleCommand] = []
     for part in parts:
         inner = _find_inner_line(list(part.words)) if depth < DEEPEST else ""
         within = _flatten_shells(split_commands(inner), depth + 1) if inner else []
@@ -220,12 +212,13 @@ def _flatten_shells(parts: "tuple[Simple, ...]", depth: int) -> "list[Simple]":
         if within:
             within[0] = within[0].replace(before=part.before)
             within[-1] = within[-1].replace(
-                writes=(*within[-1].writes, *part.writes), muted=within[-1].muted or part.muted
+                outputs=(*within[-1].outputs, *part.outputs), muted=within[-1].muted or part.muted
             )
         commands += within or [part]
     return commands
 
 
+_PLACING = programs.PLACING - {"-w", "-p"}
 _SHELLS = frozenset("bash sh zsh dash ksh fish".split())
 _POWERSHELLS = frozenset(("pwsh", "powershell"))
 
@@ -264,12 +257,13 @@ def _find_program(words: "list[str]") -> int:
     return place
 
 
-def _strip_launchers(part: Simple, place: str) -> "Launched | None":
+def _strip_launchers(part: SimpleCommand, place: str) -> SimpleCommand:
+    """A command without what launches it, in the workspace that this names."""
     words, workspace = list(part.words), ""
     taken: list[str] = []
     while words:
         if (before := _count_launchers(words)) and before < len(words):
-            workspace = _find_workspace(words[:before]) or workspace
+            workspace = _clean_workspace(_take_option(words[:before], _PLACING)[0]) or workspace
             taken += words[:before]
             del words[:before]
             continue
@@ -289,16 +283,7 @@ def _strip_launchers(part: Simple, place: str) -> "Launched | None":
             own, words = _split_placing(name, words)
             workspace = own or workspace
             break
-    if not words:
-        return None
-    return Launched(
-        words=tuple(words),
-        before=part.before,
-        writes=part.writes,
-        muted=part.muted,
-        workspace=_join_folders(place, workspace),
-        launchers=tuple(taken),
-    )
+    return part.replace(words=tuple(words), workspace=_join_folders(place, workspace), launchers=tuple(taken))
 
 
 def name_program(word: str) -> str:
@@ -412,25 +397,27 @@ def _split_manager(name: str, words: "list[str]") -> "tuple[str, list[str]]":
 
 def _split_placing(name: str, words: "list[str]") -> "tuple[str, list[str]]":
     """The part that a program itself is told to work in, and its words without that."""
-    placing = programs.PLACED.get(name)
-    if placing is None:
-        return "", words
-    workspace, kept, place = "", [name], 1
+    given, kept = _take_option(words, programs.PLACED.get(name, ()))
+    if name == "cargo":  # `+nightly` names a compiler
+        kept = [word for word in kept if word[:1] != "+"]
+        given = given.removesuffix("Cargo.toml")
+    return _clean_workspace(given), kept
+
+
+def _take_option(words: "Sequence[str]", flags: "Collection[str]") -> "tuple[str, list[str]]":
+    """What the last of some options is given, and the words without them."""
+    given, kept, place = "", list[str](), 0
     while place < len(words):
         flag, equals, value = words[place].partition("=")
-        if words[place] == "--":
-            kept += words[place:]
+        if flag == "--":
             break
-        if flag in placing:
-            given = value if equals else next(iter(words[place + 1 : place + 2]), "")
-            workspace = given.removesuffix("/Cargo.toml").removesuffix("Cargo.toml") or workspace
+        if flag in flags:
+            given = value if equals else "".join(words[place + 1 : place + 2])
             place += 1 if equals else 2
-        elif name == "cargo" and words[place].startswith("+"):
-            place += 1
         else:
             kept.append(words[place])
             place += 1
-    return _clean_workspace(workspace), kept
+    return given, [*kept, *words[place:]]
 
 
 def _find_script(words: "list[str]") -> "list[str]":
@@ -445,15 +432,6 @@ def _find_script(words: "list[str]") -> "list[str]":
 
 
 # Where.
-
-
-def _find_workspace(words: "list[str]") -> str:
-    """The workspace that the words of a launcher name."""
-    for place, word in enumerate(words):
-        flag, equals, value = word.partition("=")
-        if flag in programs.PLACING and flag not in {"-w", "-p"}:
-            return _clean_workspace(value if equals else next(iter(words[place + 1 : place + 2]), ""))
-    return ""
 
 
 def _clean_workspace(workspace: str) -> str:

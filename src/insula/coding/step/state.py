@@ -11,8 +11,6 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    from insula.coding.step.instructions.acts import ActHistory
-
     Record = dict[str, Any]
 
 SENTENCES = 240
@@ -91,7 +89,7 @@ class State(Value):
     watch: WatchedText | None = None
     wait: Wait | None = None
     known: tuple[str, ...] = ()
-    done: "ActHistory | None" = None
+    done: tuple[Action, ...] | None = None
     """What was done in the session, where the agent stops and a hook has read it; never kept."""
     held: str = ""
     """A text that its host would have dropped, for the next time it listens."""

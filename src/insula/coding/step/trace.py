@@ -87,19 +87,7 @@ def append_records(folder: str, *records: "Record") -> None:
     Raises:
         OSError: it cannot be written.
     """
-    lines = dump_records(records)
-    flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT
-    try:
-        file = os.open(f"{folder}/{FILE}", flags, 0o600)
-    except FileNotFoundError:
-        make_folder(folder)
-        file = os.open(f"{folder}/{FILE}", flags, 0o600)
-    try:
-        if os.write(file, lines) < len(lines):
-            os.write(file, b"\n")  # a full disk cut the line; let the next one begin on its own
-            raise OSError("the trace was cut short")
-    finally:
-        os.close(file)
+    append_lines(f"{folder}/{FILE}", records)
 
 
 def make_folder(folder: str) -> None:
@@ -151,14 +139,18 @@ def parse_records(data: bytes) -> "Iterator[Record]":
 
 
 def append_lines(path: str, records: "Iterable[Record]") -> None:
-    """Add records to a log in one write.
+    """Add records to a log in one write; makes its folder where there is none.
 
     Raises:
         OSError: it cannot be written.
     """
     lines = dump_records(records)
-    make_folder(os.path.dirname(path))
-    file = os.open(path, os.O_RDWR | os.O_APPEND | os.O_CREAT, 0o600)
+    flags = os.O_RDWR | os.O_APPEND | os.O_CREAT
+    try:
+        file = os.open(path, flags, 0o600)
+    except FileNotFoundError:
+        make_folder(os.path.dirname(path))
+        file = os.open(path, flags, 0o600)
     try:
         if os.lseek(file, 0, os.SEEK_END) and os.lseek(file, -1, os.SEEK_END) >= 0 and os.read(file, 1) != b"\n":
             lines = b"\n" + lines  # somebody was stopped in the middle of a line; it must not swallow this one

@@ -41,4 +41,4 @@ def read_patch(given: object) -> object:
     """The arguments of a patch, which come as its text or in a field: it goes by its first file."""
     texts = [given.get(name) for name in ("command", "input")] if is_object(given) else [given]
     patch = next((text for text in texts if isinstance(text, str)), "")
-    return {"path": next(iter(list_patched(patch)), ""), "command": patch}
+    return {"path": next((path for _, path in list_patched(patch)), ""), "command": patch}

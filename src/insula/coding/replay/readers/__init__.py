@@ -11,11 +11,10 @@ from datetime import UTC, datetime
 from typing import Any, NamedTuple
 
 from insula.coding.step.action import EDIT, EXECUTE, Action
-from insula.coding.step.fingerprint import make_action, writes_test
+from insula.coding.step.fingerprint import make_action
 from insula.coding.step.instructions.demands import READ
 from insula.coding.step.instructions.extraction import extract_instructions
 from insula.coding.step.instructions.instruction import Instruction
-from insula.coding.step.outcome import is_red
 from insula.coding.step.person import Remark, extract_own_words, is_of_host
 from insula.value import is_number
 
@@ -184,10 +183,6 @@ class ReplayedCall(NamedTuple):
     lost: bool = False
     given: Any = None
     """The arguments of an edit or a command, where they are short enough to wait."""
-    tests: bool = False
-    """Whether it wrote a test."""
-    red: bool = False
-    """Whether it surely failed, as a check."""
 
 
 SHORT = 1 << 16
@@ -205,8 +200,6 @@ def make_done(call: TranscriptCall) -> ReplayedCall:
         failed,
         call.lost,
         given=call.input if action.kind in {EDIT, EXECUTE} and len(str(call.input)) <= SHORT else None,
-        tests=action.kind == EDIT and action.ok and writes_test(call.input),
-        red=action.kind == EXECUTE and not action.ok and is_red(call.output, action.failed),
     )
 
 

@@ -7,6 +7,7 @@ the same file, there is none.
 import os
 import re
 
+from insula.coding.step.action import EDIT, EXECUTE
 from insula.coding.step.command import (
     BYPASSES,
     COMMITS,
@@ -16,28 +17,34 @@ from insula.coding.step.command import (
     PUSHES,
     RESETS,
     STASHES,
+    adds_package,
+    get_word,
+    is_read_only,
+    list_acts,
+    list_deleted,
+    list_written,
+    make_label,
+    names_program,
     parse_command,
+    show_command,
 )
-from insula.coding.step.fingerprint import EDITS, EXECUTES, NEW, OLD, PATHS, get_patch
-from insula.coding.step.instructions.clauses import load_table
-from insula.coding.step.instructions.commands import Ran, list_commands
+from insula.coding.step.fingerprint import EDITS, EXECUTES, PATHS, get_patch, get_target, list_patched, read_edit
+from insula.coding.step.instructions.clauses import says
 from insula.coding.step.instructions.instruction import ASKED, BAN, HOW, LIFT, MOMENT, ONLY, Instruction, screen_words
-from insula.coding.step.instructions.mentions import MOST_WORDS, is_literal, list_command_names, list_telling
+from insula.coding.step.instructions.mentions import MOST_WORDS, list_command_names, list_subjects, make_code_pattern
+from insula.coding.step.programs import SCRATCH
 from insula.coding.step.project import is_code, read_branch
+from insula.coding.step.shell import SimpleCommand
 from insula.coding.step.stop_words import DENIALS
 from insula.foreign import real_path
-from insula.value import Value, is_list, is_object
+from insula.value import Value, is_object
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
-    from typing import Any
-
-    Record = dict[str, Any]
 
 READ = 60_000
 """Characters of what is written that are looked at."""
-_SCRATCH = ("/tmp/", "/var/folders/", "/private/tmp/", "/dev/")  # noqa: S108
 _PLANS = ("/.claude/", "/.codex/", "/.cursor/")
 _RUNS = EXECUTES - {"sql", "python", "ipython"}
 """Tools that are handed a line of the shell."""
@@ -56,7 +63,7 @@ class CallEffects(Value):
     deleted: tuple[str, ...] = ()
     new: str = ""
     old: str = ""
-    runs: tuple[Ran, ...] = ()
+    runs: tuple[SimpleCommand, ...] = ()
     acts: tuple[str, ...] = ()
     touches: tuple[str, ...] = ()
 
@@ -75,80 +82,60 @@ def read_call(tool: str, given: object) -> CallEffects:
     """What a call does, by its tool and its arguments."""
     name = tool.lower()
     if name in _RUNS:
-        return _read_command(_get_command(given))
-    if name not in EDITS or not (is_object(given) or isinstance(given, str)):
-        return CallEffects()
-    if patch := get_patch(given):
-        return _read_patch(patch)
-    if not is_object(given) or given.get("command") == "view":
-        return CallEffects()
-    path = next((str(given[key]) for key in PATHS if isinstance(given.get(key), str)), "")
-    edits = [edit for edit in given["edits"] if is_object(edit)] if is_list(given.get("edits")) else [given]
-    return CallEffects(
-        paths=(path,) if path else (),
-        new="\n".join(str(edit[key]) for edit in edits for key in NEW if isinstance(edit.get(key), str))[:READ],
-        old="\n".join(str(edit[key]) for edit in edits for key in OLD if isinstance(edit.get(key), str))[:READ],
-    )
+        line = get_target(given)
+        return _read_edit(line) if "*** Begin Patch" in line else _read_command(line)
+    return _read_edit(given) if name in EDITS else CallEffects()
 
 
-def _get_command(given: object) -> str:
-    if isinstance(given, str):
-        return given
-    value: Any = given.get("command", given.get("cmd", "")) if is_object(given) else ""
-    if is_list(value):
-        return " ".join(part for part in value if isinstance(part, str))
-    return value if isinstance(value, str) else ""
+def read_action(kind: str, target: str) -> CallEffects:
+    """What an action did, as far as its path or its command tells."""
+    if kind == EXECUTE:
+        return _read_command(target)
+    return CallEffects(paths=(target,)) if kind == EDIT and target else CallEffects()
 
 
 def _read_command(line: str) -> CallEffects:
-    if not line:
-        return CallEffects()
-    if "*** Begin Patch" in line:
-        return _read_patch(line)
-    runs = list_commands(line)
     known = parse_command(line)
     return CallEffects(
-        paths=tuple(path for command in runs for path in command.writes),
-        deleted=tuple(path for command in runs for path in command.deletes),
-        runs=runs,
-        acts=tuple(dict.fromkeys((*known.acts, *(act for command in runs for act in command.acts)))),
+        paths=tuple(path for part in known.parts for path in list_written(part)),
+        deleted=tuple(path for part in known.parts for path in list_deleted(part)),
+        runs=known.parts,
+        acts=known.acts,
         touches=known.touches,
     )
 
 
-def _read_patch(patch: str) -> CallEffects:
-    lines = patch[:READ].splitlines()
-    files: dict[str, list[str]] = {"Update": [], "Add": [], "Delete": []}
-    for line in lines:
-        mark = re.match(r"\*\*\* (Update|Add|Delete) File: (.+)", line)
-        if mark:
-            files[mark[1]].append(mark[2].strip())
-    return CallEffects(
-        paths=(*files["Update"], *files["Add"]),
-        deleted=tuple(files["Delete"]),
-        new="\n".join(line[1:] for line in lines if line[:1] == "+" and line[:3] != "+++"),
-        old="\n".join(line[1:] for line in lines if line[:1] == "-" and line[:3] != "---"),
-    )
+def _read_edit(given: object) -> CallEffects:
+    old, new = read_edit(given)
+    if patch := get_patch(given):
+        files = list_patched(patch[:READ])
+        deleted = tuple(path for mark, path in files if mark == "Delete")
+        return CallEffects(
+            paths=tuple(path for mark, path in files if mark != "Delete"),
+            deleted=deleted,
+            new=new[:READ],
+            old=old[:READ],
+        )
+    if not is_object(given) or given.get("command") == "view":
+        return CallEffects()
+    path = next((str(given[key]) for key in PATHS if isinstance(given.get(key), str)), "")
+    return CallEffects(paths=(path,) if path else (), new=new[:READ], old=old[:READ])
 
 
 def judge_call(instructions: "Sequence[Instruction]", call: CallEffects, cwd: str) -> Breach | None:
     """The first of the instructions that a call, done or about to be, breaks for certain, the newest first."""
     if not (call.paths or call.deleted or call.runs):
         return None
-    requests = [instruction for instruction in instructions if instruction.kind in {ASKED, LIFT}]
+    freed = [instruction for instruction in instructions if instruction.kind in {ASKED, LIFT}]
     for instruction in reversed(instructions):
-        if (
-            instruction.kind in {BAN, HOW, MOMENT}
-            and (breach := _find_broken(instruction, call, cwd, requests)) is not None
-        ):
+        if instruction.kind in {BAN, HOW, MOMENT} and (breach := _find_broken(instruction, call, cwd, freed)):
             return breach
     limits = [instruction for instruction in instructions if instruction.kind == ONLY]
-    return _find_outside(limits, call, cwd, requests) if limits else None
+    return _find_outside(limits, call, cwd, freed) if limits else None
 
 
-def find_breach(instructions: "Sequence[Instruction]", tool: str, given: object, cwd: str) -> tuple[str, ...]:
+def find_breach(instructions: "Sequence[Instruction]", call: CallEffects, cwd: str) -> tuple[str, ...]:
     """What a call breaks, as an action keeps it: id of the instruction, its words, how, and what; empty for nothing."""
-    call = read_call(tool, given)
     breach = judge_call(instructions, call, cwd)
     if breach is None:
         return ()
@@ -158,8 +145,6 @@ def find_breach(instructions: "Sequence[Instruction]", tool: str, given: object,
 
 def _name_breach(breach: Breach, call: CallEffects) -> str:
     """What breaks an instruction, in plain characters: of what is written its names, else the file it is written to."""
-    from insula.coding.step.command import make_label
-
     if breach.how == "runs":
         return breach.target
     if breach.how == "writes":
@@ -167,46 +152,21 @@ def _name_breach(breach: Breach, call: CallEffects) -> str:
     return make_label((breach.target,))
 
 
-def _find_broken(instruction: Instruction, call: CallEffects, cwd: str, requests: "list[Instruction]") -> Breach | None:
-    run = _find_banned_run(instruction, call, cwd, requests)
-    if run:
-        return Breach(instruction=instruction, target=run, how="runs")
-    if instruction.kind == HOW and not instruction.edits:
-        return None
-    for path in call.paths:
-        inside = make_relative(path, cwd)
-        if _forbids_edit(instruction, inside, cwd) and not _is_wanted(instruction, inside, requests):
-            return Breach(instruction=instruction, target=inside)
-    for path in call.deleted:
-        inside = make_relative(path, cwd)
-        if (
-            (instruction.edits or instruction.deletes)
-            and _names_file(instruction, inside, cwd)
-            and not _is_wanted(instruction, inside, requests)
-        ):
-            return Breach(instruction=instruction, target=inside, how="deletes")
-    if instruction.kind == BAN and instruction.deletes and (broken := _find_deletion(instruction, call)):
-        return Breach(instruction=instruction, target=broken, how="runs")
-    if instruction.kind == BAN and call.new and (broken := _find_written(instruction, call)):
-        return Breach(instruction=instruction, target=broken, how="writes")
-    return None
-
-
-_DELETING = frozenset("rm delete destroy drop prune remove del rmdir purge truncate unlink -D --delete".split())
-
-
-def _find_deletion(instruction: Instruction, call: CallEffects) -> str:
-    """The command that deletes what an instruction rules out to be deleted: tests, or anything at all."""
-    for run in call.runs:
-        if not _DELETING & set(run.words) or (run.program in {"git"} and run.sub in {"add", "commit", "remote"}):
-            continue
-        if any(path.startswith(_SCRATCH) for path in run.deletes):
-            continue
-        low = instruction.clause.lower()
-        tests = re.search(load_table()["tests"], low) and any(map(is_test, run.deletes))
-        if tests or (re.search(load_table()["anything"], low) and run.deletes and not instruction.paths):
-            return run.display_text
-    return ""
+def _find_broken(instruction: Instruction, call: CallEffects, cwd: str, freed: "list[Instruction]") -> Breach | None:
+    """How a call breaks one instruction that rules something out or sets a way."""
+    target, how = _find_banned_run(instruction, call, cwd, freed), "runs"
+    if not target and instruction.kind != HOW:
+        changed = [("edits", path) for path in call.paths if _forbids_edit(instruction, make_relative(path, cwd), cwd)]
+        if instruction.edits or instruction.deletes:
+            changed += [
+                ("deletes", path) for path in call.deleted if _names_file(instruction, make_relative(path, cwd), cwd)
+            ]
+        for how, path in changed:
+            if not _is_freed(instruction, make_relative(path, cwd), freed):
+                return Breach(instruction=instruction, target=make_relative(path, cwd), how=how)
+    if not target and instruction.kind == BAN:
+        target, how = _find_written(instruction, call), "writes"
+    return Breach(instruction=instruction, target=target, how=how) if target else None
 
 
 # Files.
@@ -226,18 +186,19 @@ def make_relative(path: str, cwd: str) -> str:
 
 
 def _forbids_edit(instruction: Instruction, path: str, cwd: str) -> bool:
-    if instruction.kind == MOMENT:
+    if instruction.kind == MOMENT:  # "no code yet"
         low = instruction.clause.lower()
         stops = not DENIALS.isdisjoint(re.findall(r"[\w'’-]+", low)) or re.search("[不别無ないな]", low)
-        of_code = re.search(load_table()["coding"], low) or (instruction.edits and re.search(load_table()["code"], low))
+        of_code = says(low, "coding") or (instruction.edits and says(low, "code"))
         return bool(stops and of_code and not instruction.paths and _is_inside(path) and is_code(path))
     return (instruction.edits or _is_not_there(instruction, cwd)) and _names_file(instruction, path, cwd)
 
 
 def _is_not_there(instruction: Instruction, cwd: str) -> bool:
     """Whether a ban names a path that is not there yet, so that to make it is all that it can rule out."""
-    names = instruction.kind == BAN and not (instruction.acts or instruction.programs) and instruction.paths
-    return bool(names) and os.path.isdir(cwd) and not any(os.path.lexists(f"{cwd}/{path}") for path in names or ())
+    if not instruction.paths or instruction.acts or instruction.programs or not os.path.isdir(cwd):
+        return False
+    return not any(os.path.lexists(f"{cwd}/{path}") for path in instruction.paths)
 
 
 def _names_file(instruction: Instruction, path: str, cwd: str) -> bool:
@@ -253,82 +214,56 @@ def covers_path(own: str, path: str) -> bool:
 
         return fnmatch.fnmatch(path, own) or fnmatch.fnmatch(path.rsplit("/", 1)[-1], own.rsplit("/", 1)[-1])
     stem = f"/{path}".rsplit(".", 1)[0]
-    return (
-        f"/{own}/" in f"/{path}/"
-        or (("/" in own or own.isupper()) and stem.endswith(f"/{own}"))
-        or stem.rsplit("/", 1)[-1] == own
-    )
+    return f"/{own}/" in f"/{path}/" or stem.rsplit("/", 1)[-1] == own or ("/" in own and stem.endswith(f"/{own}"))
 
 
 def is_test(path: str) -> bool:
     """Whether a file is one of tests, by its path."""
-    return (
-        re.search(
-            r"(?:^|[/_.-])(?:tests?|specs?|stories|__tests__|e2e|cypress|playwright)(?:$|[/_.-])|test\.\w+$|tests?\.\w+$|spec\.\w+$",
-            path.lower(),
-        )
-        is not None
-    )
-
-
-def split_words(path: str) -> "set[str]":
-    """The words of which the names in a path are made, in the singular and plural."""
-    words: set[str] = set()
-    for name in re.split(r"[^a-z0-9]+", re.sub(r"([a-z])([A-Z])", r"\1 \2", path).lower()):
-        if len(name) > 2:
-            words |= {name, f"{name}s", name.removesuffix("s")}
-    return words | set(
-        re.findall(r"[a-z]\w{2,}(?=\.)", path.lower())
-    )  # `ClaimService.java` is what "ClaimService" names
+    names = r"(?:^|[/_.-])(?:tests?|specs?|stories|__tests__|e2e|cypress|playwright)(?:$|[/_.-])"
+    return re.search(rf"{names}|tests?\.\w+$|spec\.\w+$", path.lower()) is not None
 
 
 def _is_inside(path: str) -> bool:
     """Whether a path is one of the project, as far as it tells."""
     if path.startswith(("/", "..", "~")) or path[1:3] == ":/":
         return False
-    return not f"/{path}".startswith(_SCRATCH) and not any(plan in f"/{path}" for plan in _PLANS)
+    return not f"/{path}".startswith(SCRATCH) and not any(plan in f"/{path}" for plan in _PLANS)
 
 
-def _is_wanted(instruction: Instruction, path: str, requests: "list[Instruction]") -> bool:
-    """Whether the user has asked for this very file since."""
-    return any(
-        (request.at > instruction.at or (request.kind == LIFT and request.at == instruction.at))
-        and any(covers_path(own, path) for own in request.paths)
-        for request in requests
-    )
+def _is_freed(instruction: Instruction, path: str, freed: "list[Instruction]") -> bool:
+    """Whether the user has asked for this very file since, or excepted it."""
+    since = (each for each in freed if each.at > instruction.at or (each.kind == LIFT and each.at == instruction.at))
+    return any(covers_path(own, path) for each in since for own in each.paths)
 
 
 def _find_outside(
-    limits: "list[Instruction]", call: CallEffects, cwd: str, requests: "list[Instruction]"
+    limits: "list[Instruction]", call: CallEffects, cwd: str, freed: "list[Instruction]"
 ) -> Breach | None:
-    """The write that lies outside what alone may be changed."""
+    """The write that lies outside what alone may be changed, and that nobody has asked for since."""
+    limit, allowed = limits[-1], [own for each in limits for own in each.paths]
     inside = [make_relative(given, cwd) for given in (*call.paths, *call.deleted)]
-    outside = [
-        path
-        for path in inside
-        if _is_inside(path) and not any(covers_path(own, path) for limit in limits for own in limit.paths)
-    ]
-    since = [request for request in requests if request.at >= limits[-1].at]
-    if not outside or any(_asks_for(request, path, limits[-1]) for request in since for path in outside):
+    outside = [path for path in inside if _is_inside(path) and not any(covers_path(own, path) for own in allowed)]
+    since = [each for each in freed if each.at >= limit.at]
+    if not outside or any(_asks_for(request, path, limit) for request in since for path in outside):
         return None
-    return Breach(instruction=limits[-1], target=outside[0])
+    return Breach(instruction=limit, target=outside[0])
+
+
+_KINDS = {r"test|spec": ("tests",), r"change|readme|docs?/|\.md$": ("changelog", "readme", "docs")}
+"""What is in the path of a file of a kind, and the words by which a request asks for one."""
 
 
 def _asks_for(request: Instruction, path: str, limit: Instruction) -> bool:
-    """Whether a request of the user's is for a file: by its path, its kind or its name.
+    """Whether a request of the user's is for a file: by its path, its name or its kind.
 
     What was asked for in the same message as where alone to work is asked for there.
     """
-    low, name = request.said.lower(), path.lower()
     if any(covers_path(own, path) for own in request.paths):
         return True
-    if not (limit.paths and request.at == limit.at) and set(request.words) & split_words(path):
+    if request.at > limit.at and not _split_names(path).isdisjoint(request.words):
         return True
-    if re.search(r"test|spec", name) and re.search(load_table()["tests"], low):
-        return True
-    if re.search(r"change|readme|docs?/|\.md$", name):
-        return any(re.search(load_table()[kind], low) for kind in ("changelog", "readme", "docs"))
-    return False
+    asked = (kinds for pattern, kinds in _KINDS.items() if re.search(pattern, path.lower()))
+    return any(says(request.said.lower(), *kinds) for kinds in asked)
 
 
 # Programs and acts.
@@ -338,43 +273,50 @@ _ACTS = {
     "push": {PUSHES, FORCES},
     "force-push": {FORCES},
     "stash": {STASHES},
-    "merge": {MERGES, "merge"},
+    "merge": {MERGES},
     "reset": {RESETS},
     "bypass": {BYPASSES},
 }
 """What of a command does an act; of the others the act has its own name."""
 
 
-def _find_banned_run(instruction: Instruction, call: CallEffects, cwd: str, requests: "list[Instruction]") -> str:
-    if _is_conditional(instruction):
+def _find_banned_run(instruction: Instruction, call: CallEffects, cwd: str, freed: "list[Instruction]") -> str:
+    """The command that an instruction rules out: by its program, by its words, or by what it does."""
+    if not call.runs or _is_conditional(instruction):
         return ""
     for run in call.runs:
-        if any(run.is_of(program) for program in instruction.programs):
-            return run.display_text
-        if (
-            instruction.kind == HOW
-            and instruction.likes
-            and not instruction.programs
-            and _is_rival(instruction.likes, run)
-        ):
-            return run.display_text
-    if instruction.kind == BAN and (run_text := _find_named(instruction, call)):
-        return run_text
-    for act in instruction.acts if instruction.kind == BAN else ():
-        if act == "delete":
-            if DELETES in call.acts and any(_is_inside(path) for path in call.deleted) and not instruction.paths:
-                return _show_act(call, DELETES)
-        elif act == "install":
-            named_since = {name for run in requests if run.at > instruction.at for name in run.words}
-            added = next(
-                (run for run in call.runs if run.adds and not named_since & split_words(" ".join(run.words))),
-                None,
-            )
-            if added is not None:
-                return added.display_text
-        elif _ACTS.get(act, {act}) & set(call.acts) and _is_at_place(instruction, act, call, cwd):
-            return _show_act(call, act)
-    return ""
+        named = any(names_program(run, program) for program in instruction.programs)
+        if named or (instruction.kind == HOW and _is_rival(instruction.likes, run)):
+            return show_command(run)
+    if instruction.kind != BAN:
+        return ""
+    if telling := list_command_names(instruction):  # "don't run the e2e tests" and `npm run e2e`
+        meant = (run for run in call.runs if telling <= _split_names(" ".join(run.words)) and not is_read_only(run))
+        return next(map(show_command, meant), "")
+    if instruction.deletes and says(instruction.clause.lower(), "tests"):
+        return next((show_command(run) for run in call.runs if any(map(is_test, list_deleted(run)))), "")
+    asked = {word for each in freed if each.at > instruction.at for word in each.words}
+    return next(filter(None, (_find_act(instruction, act, call, cwd, asked) for act in instruction.acts)), "")
+
+
+def _find_act(instruction: Instruction, act: str, call: CallEffects, cwd: str, asked: "set[str]") -> str:
+    """The command that does an act where an instruction rules it out, but for packages that were asked for since."""
+    if act == "install":
+        adding = (run for run in call.runs if adds_package(run.words))
+        return next((show_command(run) for run in adding if asked.isdisjoint(_split_names(" ".join(run.words)))), "")
+    if act == "delete":
+        is_done = DELETES in call.acts and any(map(_is_inside, call.deleted)) and not instruction.paths
+    else:
+        is_done = bool(_ACTS.get(act, {act}) & set(call.acts)) and _is_at_place(instruction, act, call, cwd)
+    names = _ACTS.get(act, {act})
+    doing = (run for run in call.runs if names.intersection(list_acts(run.words)))
+    return show_command(next(doing, call.runs[0])) if is_done else ""
+
+
+def _split_names(text: str) -> "set[str]":
+    """The words of which the names in a path or a command are made, in the singular and the plural."""
+    names = re.split(r"[^a-z0-9]+", re.sub(r"([a-z])([A-Z])", r"\1 \2", text).lower())
+    return {form for name in names if name for form in (name, f"{name}s", name.removesuffix("s"))}
 
 
 _TO_HEAD = frozenset(("commit", "amend", "merge"))
@@ -388,8 +330,8 @@ def _is_at_place(instruction: Instruction, act: str, call: CallEffects, cwd: str
     if not instruction.places or (act == "merge" and any(run.program == "gh" for run in call.runs)):
         return True
     if act not in _TO_HEAD:
-        return bool(set(instruction.places) & _list_targets(call))
-    if any(run.program == "git" and run.sub in _SWITCHING for run in call.runs):
+        return any(part in instruction.places for path in call.touches for part in re.split(r"[:/]", path))
+    if any(run.program == "git" and get_word(run.words) in _SWITCHING for run in call.runs):
         return False
     return read_branch(cwd) in instruction.places
 
@@ -398,52 +340,21 @@ def can_be_judged(instruction: Instruction) -> bool:
     """Whether a call can show that it is broken: it names paths, programs, acts, or a command by its words."""
     if instruction.kind not in {BAN, HOW, ONLY} or _is_conditional(instruction):
         return False
-    files = instruction.paths and (instruction.edits or instruction.deletes)
-    rivals = instruction.likes and any(instruction.likes in family for family in _FAMILIES)
-    return bool(
-        instruction.programs
-        or files
-        or rivals
-        or (instruction.kind == BAN and (instruction.acts or list_command_names(instruction)))
-    )
-
-
-def _find_named(instruction: Instruction, call: CallEffects) -> str:
-    """The command that has all the telling words of a ban in it: "don't run the e2e tests" and `npm run e2e`."""
-    telling = list_command_names(instruction)
-    if not telling:
-        return ""
-    return next(
-        (run.display_text for run in call.runs if not run.is_read_only and telling <= split_words(" ".join(run.words))),
-        "",
-    )
+    rivals = any(instruction.likes in family for family in _FAMILIES)
+    ruled_out = instruction.kind == BAN and (instruction.acts or list_command_names(instruction))
+    return bool(instruction.programs or instruction.guards_files or rivals or ruled_out)
 
 
 def _is_conditional(instruction: Instruction) -> bool:
     low = instruction.clause.lower()
-    return bool(re.search(load_table()["conditions"], low)) and not re.search(load_table()["asking"], low)
+    return says(low, "conditions") and not says(low, "asking")
 
 
-def _list_targets(call: CallEffects) -> "set[str]":
-    return {part for path in call.touches for part in re.split(r"[:/]", path)}
-
-
-def _is_rival(likes: str, run: Ran) -> bool:
-    family = next((family for family in _FAMILIES if likes in family), None)
-    return (
-        family is not None
-        and run.program in family - {likes}
-        and run.sub in _MANAGING
-        and not (likes == "uv" and run.program == "pip")
-    )
-
-
-def _show_act(call: CallEffects, act: str) -> str:
-    names = _ACTS.get(act, {act})
-    return next(
-        (run.display_text for run in call.runs if set(run.acts) & names),
-        call.runs[0].display_text if call.runs else act,
-    )
+def _is_rival(likes: str, run: SimpleCommand) -> bool:
+    """Whether a command manages packages by another program than the one that is wanted."""
+    family = next((family for family in _FAMILIES if likes in family), frozenset[str]())
+    rivals = family - ({likes, "pip"} if likes == "uv" else {likes})  # uv has its own pip
+    return run.program in rivals and get_word(run.words) in _MANAGING
 
 
 # What is written.
@@ -479,36 +390,17 @@ _REQUIREMENT = r"^[A-Za-z][\w.-]*(?:\[[\w,]+\])?\s*(?:[=<>~!]=\s*[\d.*]+|$)"
 
 def _find_written(instruction: Instruction, call: CallEffects) -> str:
     """What a write brings in that an instruction rules out."""
+    if not call.new:
+        return ""
     if "install" in instruction.acts and (text := _find_dependency(call)):
         return text
     if _MOCKS.search(instruction.clause.lower()) and (text := _find_brought_in(_MOCK, call)):
         return text
-    if instruction.paths or instruction.edits or not _is_short(instruction):
+    if instruction.paths or instruction.edits or len(list_subjects(instruction)) > MOST_WORDS + 1:
         return ""
-    code_file = any(is_code(path) for path in call.paths)
-    low = instruction.clause.lower()
-    if code_file and re.search(load_table()["comments"], low) and (text := _find_brought_in(_COMMENT, call)):
-        return text
-    if re.search(load_table()["emojis"], low) and (
-        text := _find_brought_in("[\U0001f300-\U0001faff\u2600-\u27bf]", call)
-    ):
-        return text
-    for code in instruction.code:
-        if text := _find_brought_in(_make_code_pattern(code), call):
-            return text
-    for name in instruction.words:
-        if name.isascii() and (text := _find_brought_in(_make_import_pattern(name), call)):
-            return text
-    return ""
-
-
-_COMMENT = (
-    r"(?m)^[ \t]*(?://(?!/?\s*(?:eslint|@ts|nolint|go:))|#(?![!\[]|include|define|if|endif|pragma)|/\*|<!--)[^\n]*"
-)
-
-
-def _is_short(instruction: Instruction) -> bool:
-    return len(list_telling(instruction)) <= MOST_WORDS + 1
+    patterns = [make_code_pattern(code) for code in instruction.code]
+    patterns += [_make_import_pattern(name) for name in instruction.words if name.isascii()]
+    return next(filter(None, (_find_brought_in(pattern, call) for pattern in patterns)), "")
 
 
 def _find_dependency(call: CallEffects) -> str:
@@ -518,15 +410,6 @@ def _find_dependency(call: CallEffects) -> str:
         if pattern and (text := _find_brought_in(f"(?m){pattern}", call)):
             return text
     return ""
-
-
-def _make_code_pattern(code: str) -> str:
-    """A pattern for a piece of code that a person has named."""
-    if is_literal(code):
-        bare = code.removesuffix("()")
-        edge = r"(?<![\w.])" if bare[0].isalnum() else ""
-        return edge + re.escape(bare) + (r"\s*\(" if code.endswith("()") else r"(?!\w)" if bare[-1].isalnum() else "")
-    return rf"(?:(?<=: )|(?<=<)|(?<=\bas )|(?<=\.)){re.escape(code)}\b|(?<![\w.]){re.escape(code)}\("
 
 
 def _make_import_pattern(name: str) -> str:

@@ -14,6 +14,7 @@ from insula.value import Value
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Iterable
     from typing import Any
 
     Table = dict[str, Any]
@@ -30,6 +31,16 @@ def load_table() -> "Table":
 
 
 _READ: "Table" = {}
+
+
+def list_telling(words: "Iterable[str]") -> "set[str]":
+    """The words of which not everything that is ruled out may be said, such as "file" or "touch"."""
+    return set(words).difference(load_table()["generic"].split())
+
+
+def says(low: str, *kinds: str) -> bool:
+    """Whether a text, in small letters, has words of one of these kinds of the table in it."""
+    return any(re.search(load_table()[kind], low) for kind in kinds)
 
 
 READ = 24_000
@@ -69,6 +80,20 @@ class Clause(Value):
     """Whether it hangs on the clause before it by an "and" or "or" without a comma."""
     asks: bool = False
     """Whether the sentence is a question."""
+
+    @property
+    def low(self) -> str:
+        """The clause in small letters, as `lower_text` has them."""
+        return lower_text(self.text)
+
+    @property
+    def ahead(self) -> str:
+        """What of its sentence stands before the clause."""
+        return self.sentence[: max(0, self.sentence.find(self.text))]
+
+    def is_of_sentence(self, said: str) -> bool:
+        """Whether it stands in the sentence that begins so."""
+        return " ".join(self.sentence.split()).startswith(said)
 
 
 def lower_text(text: str) -> str:
@@ -148,7 +173,7 @@ def _split_colon(sentence: str) -> "tuple[str, str, str]":
 
 def _is_announcement(text: str) -> bool:
     """Whether a line announces the words of others."""
-    if re.search(load_table()["next"], text.lower()):
+    if says(text.lower(), "next"):
         return False
     return heads.score_clause("prompt", text)["cite"] >= ANNOUNCED
 

@@ -7,15 +7,32 @@ itself that it left out, and an end that is a question or a plan, are no breach.
 import re
 
 from insula.coding.step import programs
-from insula.coding.step.command import COMMITS, FORCES, PUSHES
-from insula.coding.step.instructions import acts as acted
+from insula.coding.step.action import EDIT, EXECUTE, OTHER
+from insula.coding.step.command import (
+    COMMITS,
+    FORCES,
+    PUSHES,
+    get_kind,
+    is_read_only,
+    names_program,
+    show_command,
+)
 from insula.coding.step.instructions import heads
-from insula.coding.step.instructions.acts import ALL_KINDS, CHECK_NAMES, Act, ActHistory
-from insula.coding.step.instructions.breach import covers_path, is_test
-from insula.coding.step.instructions.clauses import load_table, lower_text
+from insula.coding.step.instructions.acts import (
+    ALL_KINDS,
+    CHECK_NAMES,
+    is_opaque,
+    list_changed,
+    list_check_kinds,
+    list_kinds,
+    list_run,
+)
+from insula.coding.step.instructions.breach import is_test
+from insula.coding.step.instructions.clauses import load_table, lower_text, says
 from insula.coding.step.instructions.extraction import names_nothing, strip_joins
 from insula.coding.step.instructions.instruction import ASKED as REQUEST
-from insula.coding.step.instructions.instruction import BAN, HOW, Instruction
+from insula.coding.step.instructions.instruction import HOW, Instruction
+from insula.coding.step.project import is_code
 from insula.coding.step.shell import name_program
 from insula.value import Value
 
@@ -23,10 +40,10 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
+    from insula.coding.step.action import Action
+
 LONGEST = 110
 """Characters of a clause that demands something plainly."""
-BRIEF = 60
-"""The same of one that asks for a commit, a push or a pull request."""
 HALF = 0.5
 """How probable a run must be where a check is named by its command."""
 SURE_KIND = 0.8
@@ -57,18 +74,15 @@ class Unmet(Value):
 def list_demands(instruction: Instruction) -> "list[Demand]":
     """What an instruction of the user's demands that acts can show."""
     low = lower_text(instruction.clause)
-    if not instruction.orders or len(low) > LONGEST or re.search(load_table()["pending"], low):
+    if not instruction.orders or instruction.kind == HOW or len(low) > LONGEST or says(low, "pending"):
         return []
     if instruction.said.rstrip(" \"')").endswith(("?", "？")) and instruction.acts:
         return []
     chances = heads.score_clause("demand", instruction.clause)
     kind = max(chances, key=lambda name: chances[name])
-    at_end = _is_last(low) or _is_last(instruction.said)
-    if any(" " in name for name in _list_named_checks(instruction)) and (chances["run"] >= HALF or at_end):
+    if chances["run"] >= HALF and any(" " in name for name in _list_named_checks(instruction)):
         kind = "run"
     elif chances[kind] < SURE_KIND or kind not in _FORMS:
-        return []
-    if instruction.kind == HOW and not (kind == "run" and _is_last(low)):
         return []
     return [
         Demand(instruction=instruction, target=target, form=form) for form, target in _FORMS[kind](instruction, low)[:2]
@@ -85,23 +99,20 @@ Forms = list[tuple[str, str]]
 
 def _list_checks(instruction: Instruction, low: str) -> Forms:
     """The commands that a clause asks to run, else the kinds of check."""
-    kinds = [kind for name, kind in _CHECKS.items() if re.search(load_table()[name], low)]
+    kinds = [kind for name, kind in _CHECKS.items() if says(low, name)]
     return [("command", name) for name in _list_named_checks(instruction)] or [("check", kind) for kind in kinds]
 
 
 def _list_named_checks(instruction: Instruction) -> "list[str]":
     """The commands that an instruction names, and programs that are nothing but checks."""
-    named = (*instruction.programs, instruction.likes)
-    return [name for name in named if " " in name or programs.PROGRAMS.get(name) in programs.PROVING]
+    return [name for name in instruction.programs if " " in name or programs.PROGRAMS.get(name) in programs.PROVING]
 
 
 def _list_files(instruction: Instruction, low: str) -> Forms:
     """The files that a clause asks to bring up to date; of "the docs" nobody can tell whether a comment is meant."""
-    names = [name for name in _DOCUMENTS if re.search(load_table()[name], low)]
-    names += [
-        path for path in instruction.paths if _is_file(path) and not any(name in path.lower() for name in _DOCUMENTS)
-    ]
-    return [("file", name) for name in names]
+    names = [name for name in _DOCUMENTS if says(low, name)]
+    others = (path for path in instruction.paths if not any(name in path.lower() for name in _DOCUMENTS))
+    return [("file", name) for name in (*names, *filter(_is_file, others))]
 
 
 def _is_file(path: str) -> bool:
@@ -114,8 +125,8 @@ def _is_file(path: str) -> bool:
 
 def _asks_for_act(act: str, low: str) -> bool:
     """Whether a clause asks for an act and little else: "commit it", and not "add push notifications"."""
-    match = next(re.finditer(load_table()["acts"][act], low), None)
-    if match is None or len(low) > BRIEF or len(strip_joins(low[: match.start()]).split()) == 1:
+    match = re.search(load_table()["acts"][act], low)
+    if match is None or len(strip_joins(low[: match.start()]).split()) == 1:
         return False  # "draft PR", "via PR", "same commit"
     if act == "pr" or re.search(heads.WIDE, low):
         return True
@@ -125,7 +136,7 @@ def _asks_for_act(act: str, low: str) -> bool:
 _FORMS: "dict[str, Callable[[Instruction, str], Forms]]" = {
     "run": _list_checks,
     "write": _list_files,
-    "test": lambda instruction, low: [("test", "test")] if re.search(load_table()["tests"], low) else [],
+    "test": lambda instruction, low: [("test", "test")] if says(low, "tests") else [],
     "act": lambda instruction, low: [
         ("act", act)
         for act in _ACTS
@@ -135,165 +146,99 @@ _FORMS: "dict[str, Callable[[Instruction, str], Forms]]" = {
 
 
 def find_unmet(
-    instructions: "Sequence[Instruction]", done: ActHistory, told: "Sequence[AgentClause]", latest: float
+    instructions: "Sequence[Instruction]", done: "Sequence[Action]", said: str, latest: float
 ) -> "Unmet | None":
     """The first demand that nothing met and of which the agent says nothing itself, the newest first.
 
     Args:
-        told: the agent's last words.
+        done: what was done in the session.
+        said: the agent's last words.
         latest: when the user spoke last: what they asked for before that, they have seen the end of.
     """
-    if not any(act.at >= latest and (act.kind == "edit" or act.changes or act.acts) for act in done.acts):
+    if not any(act.at >= latest and (act.kind == EDIT or act.changes or act.acts) for act in done):
         return None
-    banned = {act for instruction in instructions if instruction.kind == BAN for act in instruction.acts}
     for instruction in reversed(instructions):
-        if instruction.kind == REQUEST and instruction.at < latest:
-            continue
-        for demand in list_demands(instruction):
-            if demand.form == "act" and demand.target in banned:
-                continue
-            why, missing = _find_missing(demand, done)
-            if why and not _is_admitted(demand, told):
+        demands = list_demands(instruction) if instruction.kind == REQUEST and instruction.at >= latest else ()
+        for demand in demands:
+            why, missing = _find_missing(demand, [act for act in done if act.at >= instruction.at])
+            if why and not _is_admitted(demand, said):
                 return Unmet(demand=demand, why=why, missing=missing or demand.target)
     return None
 
 
-def _find_missing(demand: Demand, done: ActHistory) -> "tuple[str, str]":
+def _find_missing(demand: Demand, since: "list[Action]") -> "tuple[str, str]":
     """Why a demand is unmet, and the command that came out red; empty where it is met, or may be."""
-    since = [act for act in done.acts if act.at >= demand.instruction.at]
     if demand.form in {"command", "check"}:
-        return _judge_check(demand, since, done)
-    if any(acted.is_opaque(act) for act in since if demand.form != "file"):
+        return _judge_check(demand, since)
+    if demand.form == "file":
+        return ("", "") if any(_may_write(act, demand.target) for act in since) else (UNTOUCHED, "")
+    if any(map(is_opaque, since)):
         return "", ""
-    if demand.form == "act":
-        return _judge_act(demand.target, since)
-    if demand.form == "test":
-        written = any(act.tests or is_test(act.path) or _may_write(act, r"test|spec") for act in since)
-    else:
-        written = _is_written(demand, since)
+    if demand.form == "act":  # one that failed may have had nothing to do: a hook had committed it
+        return ("", "") if any(_does_act(act, demand.target) for act in since) else (NEVER, "")
+    written = any(act.tests or any(map(is_test, list_changed(act))) for act in since)
     return ("", "") if written else (UNTOUCHED, "")
 
 
-def _judge_act(name: str, since: "list[Act]") -> "tuple[str, str]":
-    names = _ACTS[name]
-    tried = any(names & {*act.acts, *(each for run in act.runs for each in run.acts)} for act in since)
-    if tried or any(re.search(rf"\b{name}\b", act.line) and act.ok for act in since):
-        return "", ""  # one that failed may have had nothing to do: a hook had committed it
-    return ("", "") if any(act.tool.startswith("mcp__") for act in since) else (NEVER, "")
+def _does_act(act: "Action", name: str) -> bool:
+    """Whether an act is a commit, a push or a pull request, or a command that nobody knows and that says so."""
+    says_so = act.kind == EXECUTE and act.ok and re.search(rf"\b{name}\b", act.target) is not None
+    return says_so or not _ACTS[name].isdisjoint(act.acts)
 
 
-def _is_written(demand: Demand, since: "list[Act]") -> bool:
-    """Whether a file that was demanded was written, or may have been."""
-    pattern = _make_file_pattern(demand.target)
-    touched = any(
-        re.search(pattern, act.path.lower()) or covers_path(demand.target, act.path)
-        for act in since
-        if act.kind == "edit" and act.ok
-    )
-    if touched or any(_may_write(act, pattern) for act in since):
+def _may_write(act: "Action", name: str) -> bool:
+    """Whether an act wrote a file, or may have: a command that names it and does more than look at it or check it."""
+    low = name.lower()
+    pattern = r"change|history|news|release" if "changelog" in low else re.escape(low.rsplit("/", 1)[-1])
+    if any(re.search(pattern, path.lower()) for path in list_changed(act)) or (act.kind == OTHER and is_opaque(act)):
         return True
-    if _is_document(demand.target):
-        return False
-    telling = "|".join(re.escape(word) for word in demand.instruction.words if len(word) > _SHORT)
-    return any(act.does_act(pattern) or (telling and act.does_act(telling)) for act in since)
+    return any(
+        re.search(pattern, " ".join(command.words).lower()) and not (is_read_only(command) or list_kinds(command))
+        for command in list_run(act)
+    )
 
 
-_SHORT = 4
-"""Letters up to which a word is in commands by chance."""
-
-
-def _is_document(name: str) -> bool:
-    return name in _DOCUMENTS or re.search(r"\.(?:md|mdx|rst|adoc)$", name.lower()) is not None
-
-
-def _make_file_pattern(name: str) -> str:
-    if name == "changelog" or "changelog" in name.lower():
-        return r"change|history|news|release|\.changeset"
-    return re.escape(name.lower().rsplit("/", 1)[-1])
-
-
-def _may_write(act: Act, pattern: str) -> bool:
-    """Whether a command names such a file as one that it may write, or may have written any."""
-    if act.kind == "execute":
-        return any(
-            not command.is_read_only
-            and command.kind not in programs.PROVING
-            and not acted.list_kinds(command)
-            and re.search(pattern, " ".join((*command.words, *command.writes)).lower())
-            for command in act.runs
-        ) or any(re.search(pattern, path.lower()) for command in act.runs for path in command.writes)
-    return act.tool.lower() in {"agent", "task"} or (act.tool.startswith("mcp__") and not act.path)
-
-
-def _judge_check(demand: Demand, since: "list[Act]", done: ActHistory) -> "tuple[str, str]":
+def _judge_check(demand: Demand, since: "list[Action]") -> "tuple[str, str]":
     hits = [act for act in since if _meets_check(demand, act)]
-    if not hits and any(_may_meet_check(demand, act) for act in since):
-        return "", ""
     if not hits:
-        return ("", "") if any(acted.is_opaque(act) for act in since) else (NEVER, "")
+        may_be = any(is_opaque(act) or _may_meet_check(demand, act) for act in since)
+        return ("", "") if may_be else (NEVER, "")
     last = hits[-1]
     if last.red:
-        failed = (run.display_text for run in last.runs if acted.list_kinds(run))
+        failed = (show_command(run) for run in list_run(last) if list_kinds(run))
         return RED, demand.target if demand.form == "command" else next(failed, "")
-    changed = acted.find_last_change(done)
-    late = changed > last.at and (_is_last(demand.instruction.clause) or _is_last(demand.instruction.said))
-    return (STALE, "") if late else ("", "")
+    changed = any(act.kind == EDIT and act.ok and is_code(act.target) and act.at > last.at for act in since)
+    return (STALE, "") if changed and says(demand.instruction.said.lower(), "ending") else ("", "")
 
 
-def _is_last(said: str) -> bool:
-    """Whether a demand is for the end of the work."""
-    return re.search(load_table()["ending"], said.lower()) is not None
-
-
-def _meets_check(demand: Demand, act: Act) -> bool:
+def _meets_check(demand: Demand, act: "Action") -> bool:
     """Whether a command is what was demanded, or may stand for it."""
-    if act.kind != "execute":
-        return False
     if demand.form == "check":
-        return bool({demand.target, ALL_KINDS} & act.check_kinds)
+        return bool({demand.target, ALL_KINDS} & list_check_kinds(act))
     words = demand.target.lower().split()
     bare = [word for word in words if not word.startswith("-")]
-    if any(command.is_of(" ".join(bare)) for command in act.runs) or demand.target.lower() in act.line.lower():
+    runs = list_run(act)
+    if any(names_program(command, " ".join(bare)) for command in runs) or (
+        runs and " ".join(words) in act.target.lower()
+    ):
         return True
-    script = bare[-1] if len(bare) > 1 and name_program(words[0]) in programs.SCRIPTS else ""
-    if script:  # the same script by another runner
+    if len(bare) > 1 and name_program(words[0]) in programs.SCRIPTS:  # the same script by another runner
         return any(
-            script in command.words and programs.SCRIPTS & {command.program, *command.outer} for command in act.runs
+            bare[-1] in command.words and programs.SCRIPTS & {command.program, *map(name_program, command.launchers)}
+            for command in runs
         )
-    kind = programs.PROGRAMS.get(
-        bare[0], programs.SUBCOMMANDS.get(bare[0], {}).get(bare[1] if len(bare) > 1 else "", "")
-    )
-    return bool(kind) and bool({kind, ALL_KINDS} & act.check_kinds)
+    kind = get_kind(tuple(bare))
+    return kind in programs.PROVING and bool({kind, ALL_KINDS} & list_check_kinds(act))
 
 
-def _may_meet_check(demand: Demand, act: Act) -> bool:
+def _may_meet_check(demand: Demand, act: "Action") -> bool:
     """Whether a command names what was demanded, though behind a program that nobody knows."""
-    if act.kind != "execute":
-        return False
     wanted = re.escape(demand.target.lower().split()[-1]) if demand.form == "command" else CHECK_NAMES[demand.target]
-    unknown = (
-        command
-        for command in act.runs
-        if not command.is_read_only and (command.program in programs.SCRIPTS or not acted.list_kinds(command))
+    return any(
+        re.search(wanted, " ".join(command.words).lower()) and not is_read_only(command)
+        for command in list_run(act)
+        if command.program in programs.SCRIPTS or not list_kinds(command)
     )
-    return any(re.search(wanted, " ".join(command.words).lower()) for command in unknown)
-
-
-def _is_admitted(demand: Demand, told: "Sequence[AgentClause]") -> bool:
-    """Whether the agent says itself that it has not done it, or that something is left."""
-    pattern = make_pattern(demand)
-    left = {clause.sentence for clause in told if clause.means == NOT}
-    for clause in told:
-        low = clause.text.lower()
-        if (
-            clause.means != DID
-            and re.search(pattern, low)
-            and (clause.means == NOT or re.search(load_table()["nothing"], low))
-        ):
-            return True
-        if clause.means != DID and re.search(pattern, low) and clause.sentence in left:
-            return True
-    return False
 
 
 def make_pattern(demand: Demand) -> str:
@@ -310,41 +255,39 @@ def make_pattern(demand: Demand) -> str:
     return "|".join(filter(None, (own, words["suite"], words["lint"], words["runs"])))
 
 
-DID, NOT, OTHER = "did", "not", "other"
+DID, NOT = "did", "not"
 READ = 6_000
-MOST = 80
+"""Characters of an agent's last words that are read, the last ones."""
 SURE = 0.6
+"""How probable it must be what a clause of them says."""
 
 
-class AgentClause(Value):
-    """A clause of an agent's last words."""
-
-    text: str
-    means: str
-    sentence: str
-
-
-def read_last_words(said: str) -> "tuple[AgentClause, ...]":
-    """The clauses of an agent's last words, with what each means; code, quotations and tables are none of its words."""
+def _is_admitted(demand: Demand, said: str) -> bool:
+    """Whether the agent says itself that it has not done it; code, quotations and tables are none of its words."""
     text = re.sub(r"```.*?(?:```|\Z)|(?m:^[ \t]*[|>].*$)", " ", said[-READ:], flags=re.DOTALL)
-    text = re.sub(r"\*\*|__|(?m:^#+ )", "", text)
-    clauses: list[AgentClause] = []
-    for line in text.split("\n"):
-        for sentence in re.split(r"(?<=[.!?…])\s+|(?<=[。！？])", re.sub(r"^\s*(?:[-*•·✓✔✅☑]|\d+[.)])\s*", "", line)):
-            for piece in re.split(load_table()["told"], sentence):
-                if any(map(str.isalnum, piece)) and len(piece) <= 300:
-                    clauses.append(_read_clause(piece.strip(), sentence.strip()))
-                if len(clauses) >= MOST:
-                    return tuple(clauses)
-    return tuple(clauses)
+    lines = (re.sub(_BULLET, "", line) for line in re.sub(r"\*\*|__|(?m:^#+ )", "", text).split("\n"))
+    pattern = make_pattern(demand)
+    return any(_leaves_open(sentence.strip(), pattern) for line in lines for sentence in re.split(_SENTENCE, line))
 
 
-def _read_clause(text: str, sentence: str) -> AgentClause:
-    if sentence.endswith(("?", "？")):
-        return AgentClause(text=text, means=OTHER, sentence=sentence)
-    chances = heads.score_clause("report", text)
+_BULLET = r"^\s*(?:[-*•·✓✔✅☑]|\d+[.)])\s*"
+_SENTENCE = r"(?<=[.!?…])\s+|(?<=[。！？])"
+
+
+def _leaves_open(sentence: str, pattern: str) -> bool:
+    """Whether a sentence says that something is not done, and names it where it does not say that it is."""
+    if sentence.endswith(("?", "？")) or not re.search(pattern, sentence.lower()):
+        return False
+    clauses = [clause for clause in re.split(load_table()["told"], sentence) if any(map(str.isalnum, clause))]
+    means = [_find_meaning(clause.strip()) for clause in clauses]
+    named = (meant != DID and re.search(pattern, clause.lower()) for clause, meant in zip(clauses, means, strict=True))
+    return NOT in means and any(named)
+
+
+def _find_meaning(clause: str) -> str:
+    chances = heads.score_clause("report", clause)
     means = max(chances, key=lambda name: chances[name])
-    return AgentClause(text=text, means=means if chances[means] >= SURE else OTHER, sentence=sentence)
+    return means if chances[means] >= SURE else ""
 
 
 def ends_with_question(said: str) -> bool:

@@ -6,9 +6,8 @@ told again. Where an act of version control is named, its negation is told by th
 
 import re
 
-from insula.coding.step import programs
 from insula.coding.step.instructions import heads
-from insula.coding.step.instructions.clauses import Clause, load_table, lower_text, split_clauses
+from insula.coding.step.instructions.clauses import Clause, list_telling, load_table, lower_text, says, split_clauses
 from insula.coding.step.instructions.instruction import (
     ASKED,
     BAN,
@@ -23,6 +22,7 @@ from insula.coding.step.instructions.instruction import (
     STANDING,
     TASK,
     Instruction,
+    cut_text,
 )
 from insula.coding.step.instructions.mentions import Named, find_named, list_command_names
 from insula.coding.step.stop_words import DENIALS, LIGHT
@@ -32,11 +32,12 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
 NAMED = 0.3
-"""The same of a ban that denies in words that a file is touched, and names it."""
+"""How probable it must be that a clause rules something out which denies in words that a file is touched, and names it.
+"""
 NOT_RUN = 0.4
-"""The same of a ban that denies in words that something is run."""
+"""The same of one that denies in words that something is run."""
 POSSIBLE = 0.1
-"""How probable it must be that a clause which denies an act by its form rules anything out."""
+"""The same of one that denies an act by its form."""
 UNNAMED = 0.8
 """The same of a ban that no call can be held against: it may as well be an opinion."""
 PLAIN = 0.9
@@ -67,27 +68,20 @@ def extract_instructions(message: str) -> "tuple[Instruction, ...]":
         if clause.sentence != sentence:
             sentence, above, here = clause.sentence, here, ()
         instruction = None if _is_remark(clause) else _read_clause(clause, before)
-        if instructions and before is not None and _shares_object(before, instruction, clause):
+        if before is not None and _shares_object(before, instruction, clause):
             instructions[-1] = before = instructions[-1].replace(acts=())
             continue
         if instruction is not None and supposed == clause.sentence:
-            instruction = _suppose(instruction, clause)
-        if any(re.search(load_table()[name], clause.text.lower()) for name in ("supposing", "pending")):
+            instruction = _suppose(instruction)
+        if says(clause.low, "supposing", "pending"):
             supposed = clause.sentence
-        if instruction is not None and not instruction.paths and _is_rest(instruction, clause.text):
-            instruction = (
-                _narrow_scope(instructions.pop(), instruction) if instructions and before is not None else None
-            )
-        elif (
-            instruction is not None
-            and instruction.kind == LIFT
-            and before is not None
-            and _belongs_to(instruction, before)
-        ):
+        if instruction is not None and not instruction.paths and _is_rest(instruction, clause.low):
+            instruction = _narrow_scope(instructions.pop(), instruction) if instructions else None
+        elif instruction is not None and before is not None and _belongs_to(instruction, before):
             instruction = instruction.replace(sure=False)
         elif instruction is not None and _points_back(instruction, clause):
             paths = here or above
-            known = paths or re.search(load_table()["pronouns"], clause.text.lower()) is None
+            known = paths or not says(clause.low, "pronouns")
             instruction = instruction.replace(kind=BAN, paths=paths) if known else None
         if instructions and _is_meant(instructions[-1], clause, instruction):
             instructions[-1] = instructions[-1].replace(paths=find_named(clause.text).paths)
@@ -96,17 +90,93 @@ def extract_instructions(message: str) -> "tuple[Instruction, ...]":
             instructions.append(instruction)
         before = instruction
         here = _list_spoken_of(clause, instruction, here)
-    if instructions and re.search(load_table()["closes"], message[:SAID].lower()):
+    if instructions and says(message[:SAID].lower(), "closes"):
         instructions[0] = instructions[0].replace(closes=True)
     return tuple(_list_certain(instructions, message))
 
 
-def _suppose(instruction: Instruction, clause: Clause) -> Instruction | None:
+# Of one clause to the next.
+
+
+def _suppose(instruction: Instruction) -> Instruction | None:
     """What an instruction is behind an "if": of "if it fails, don't push" nothing stands."""
     if instruction.kind == ASKED:
         return instruction.replace(sure=False)
-    rules = instruction.kind in STANDING and not re.search(load_table()["asking"], clause.sentence.lower())
-    return None if rules else instruction
+    return None if instruction.kind in STANDING else instruction
+
+
+def _is_remark(clause: Clause) -> bool:
+    """Whether a clause is a remark in brackets, or what goes on behind one: its subject stands before that."""
+    ahead = clause.ahead
+    return ahead.count("(") > ahead.count(")") or (ahead.rstrip().endswith(")") and not clause.joined)
+
+
+def _belongs_to(lift: Instruction, before: Instruction) -> bool:
+    """Whether what may be done is how a request may be met: "build it, in parallel if you like"."""
+    of_request = lift.kind == LIFT and before.kind == ASKED and before.said == lift.said
+    return of_request and not (lift.paths or lift.acts)
+
+
+def _shares_object(ban: Instruction, instruction: Instruction | None, clause: Clause) -> bool:
+    """Whether a clause names one more act, and what both are done to: "don't commit and push the guide"."""
+    if instruction is None or not clause.joined or ban.kind != BAN or not ban.acts or instruction.kind != ASKED:
+        return False
+    ends = [match.end() for act in instruction.acts for match in re.finditer(load_table()["acts"][act], clause.low)]
+    return bool(ends) and not names_nothing(clause.low[max(ends) :])
+
+
+def _is_rest(instruction: Instruction, low: str) -> bool:
+    """Whether a clause says "nothing else" and no more."""
+    kind = {ONLY: "rest", BAN: "others"}.get(instruction.kind)
+    return kind is not None and says(low, kind)
+
+
+def _narrow_scope(before: Instruction, rest: Instruction) -> Instruction:
+    """What may be changed, to which "nothing else" was added: only that may be."""
+    if before.kind != LIFT:
+        return before
+    return before.replace(kind=ONLY, holds=TASK, said=rest.said, text=rest.text, edits=True)
+
+
+def _is_meant(ban: Instruction, clause: Clause, instruction: Instruction | None) -> bool:
+    """Whether a clause says only which files the ban before it means: "the backend stays as it is, all of server/"."""
+    if ban.kind != BAN or not ban.edits or ban.paths or not clause.is_of_sentence(ban.said[: SAID // 2]):
+        return False
+    plain = not says(clause.low, "denies", "touches", "frees", "reads")
+    return plain and (instruction is None or instruction.kind == HOW) and bool(find_named(clause.text).paths)
+
+
+POINTING = 7
+"""Words of a clause that says of something only that it is not to be changed, and of what by a pronoun alone."""
+_WIDE_POINTING = 16
+"""The same in characters, where no words are parted."""
+
+
+def _points_back(instruction: Instruction, clause: Clause) -> bool:
+    """Whether a clause rules out that something is changed which it names by a pronoun alone."""
+    rules = instruction.kind == BAN or (instruction.kind == MOMENT and says(clause.low, "denies"))
+    if not rules or not (instruction.edits or instruction.deletes) or instruction.paths or instruction.acts:
+        return False
+    if re.search(heads.WIDE, clause.low):
+        return len(clause.low) <= _WIDE_POINTING
+    bare = not list_telling(instruction.words)  # "hands off"
+    return len(clause.low.split()) <= POINTING and (bare or says(clause.low, "pronouns"))
+
+
+_IDENTIFIER = r"(?<![\w/.`])[a-z]+(?:_[a-z]+)+(?![\w(])"
+"""A name that no prose has: of "third_party is vendored, hands off" it is the folder."""
+
+
+def _list_spoken_of(clause: Clause, instruction: Instruction | None, before: tuple[str, ...]) -> tuple[str, ...]:
+    """The paths that a pronoun in the next clause means: those named last, unless they are to be changed."""
+    paths = find_named(clause.text).paths or tuple(re.findall(_IDENTIFIER, clause.text))
+    if not paths:
+        return before
+    asked = instruction is not None and instruction.kind == ASKED and not says(clause.low, "reads")
+    return () if asked else paths
+
+
+# What is certain.
 
 
 def _list_certain(instructions: "Sequence[Instruction]", message: str) -> "Iterator[Instruction]":
@@ -118,14 +188,11 @@ def _list_certain(instructions: "Sequence[Instruction]", message: str) -> "Itera
     typed = len(message) <= TYPED
     for instruction in instructions:
         orders = _begins_as_order(instruction)
-        if instruction.kind in STANDING and not _is_certain(instruction, message, orders):
-            continue
-        if instruction.kind in STANDING and (not typed or _is_every_file(instruction)):
-            yield instruction.replace(holds=HERE)
-        elif typed and orders and instruction.kind in {ASKED, HOW} and instruction.sure:
-            yield instruction.replace(orders=True)
-        else:
-            yield instruction
+        if instruction.kind not in STANDING:
+            yield instruction.replace(orders=typed and orders and instruction.kind == ASKED and instruction.sure)
+        elif _is_certain(instruction, message, orders):
+            brief = not typed or _is_every_file(instruction)
+            yield instruction.replace(holds=HERE) if brief else instruction
 
 
 def _is_certain(instruction: Instruction, message: str, orders: bool) -> bool:
@@ -154,23 +221,25 @@ def _denies_first(instruction: Instruction) -> bool:
     """Whether a clause denies by its first word; in scripts without spaces, where it denies at all."""
     low = strip_joins(lower_text(instruction.clause)).replace("’", "'")
     if re.search(heads.WIDE, low):
-        return re.search(load_table()["denies"], low) is not None
-    words = re.findall(r"[^\W\d_][\w']*", low)
+        return says(low, "denies")
+    words = re.findall(_WORD, low)
     return bool(words) and (words[0] in DENIALS or words[:2] == ["do", "not"])
+
+
+_WORD = r"[^\W\d_][\w']*"
 
 
 def _rules_out_calls(instruction: Instruction) -> bool:
     """Whether a call can be held against it: it rules out an act, a program, a command, or that files are changed."""
-    changes = (instruction.edits or instruction.deletes) and instruction.paths
-    named = instruction.acts or instruction.programs or instruction.likes or changes
     command = instruction.kind == BAN and _denies_first(instruction) and list_command_names(instruction)
-    return bool(named or command) or _is_every_file(instruction)
+    named = instruction.acts or instruction.programs or instruction.guards_files or command
+    return bool(named) or _is_every_file(instruction)
 
 
 def _is_every_file(instruction: Instruction) -> bool:
     """Whether nothing at all is to be changed: "do not edit files"."""
     changes = (instruction.edits or instruction.deletes) and not (instruction.paths or instruction.acts)
-    every = changes and not set(instruction.words) - set(load_table()["generic"])
+    every = changes and not list_telling(instruction.words)
     return instruction.kind == BAN and every and _denies_first(instruction)
 
 
@@ -186,170 +255,86 @@ def _begins_as_order(instruction: Instruction) -> bool:
     """Whether a clause begins with what is to be done or not: "then commit it", "don't touch it", and not "when running
     `make test`", "the tests failed", "`main.py` has no tests", "not committing merge"."""
     bare = strip_joins(lower_text(instruction.clause)).replace("’", "'")
-    words = re.findall(r"[^\W\d_][\w']*", re.sub(rf"`[^`]*`?|{heads.PATH}", " ", bare, flags=re.ASCII))
+    words = re.findall(_WORD, re.sub(rf"`[^`]*`?|{heads.PATH}", " ", bare, flags=re.ASCII))
     if instruction.kind in STANDING and len(words) < 2 and not (instruction.acts or re.search(heads.WIDE, bare)):
         return False  # "only `/`", "no `cmd`"
     first = words[0] if words and bare.startswith(words[0]) else ""
     if not first or first == "not":
         return False
-    denies = first in DENIALS or words[:2] == ["do", "not"] or re.match(load_table()["only"], bare) is not None
+    denies = first in DENIALS or words[:2] == ["do", "not"] or _begins_with(bare, "only")
     if denies and instruction.kind in STANDING:
         return True
     told = next((place for place, word in enumerate(words) if word in DENIALS), 0)
     if instruction.kind == BAN and told and words[told - 1] in LIGHT:
         return False  # "sometimes it fails, and then we don't want that"
     named = (*instruction.programs, *(path.lower() for path in instruction.paths))
-    if first.split("'")[0] in LIGHT or bare.startswith(named) or re.match(load_table()["conditions"], bare):
+    if first.split("'")[0] in LIGHT or bare.startswith(named):
         return False
-    return not any(re.match(load_table()[name], bare) for name in ("tests", "suite", "lint", "types", "build"))
+    return not _begins_with(bare, "conditions", "tests", "suite", "lint", "types", "build")
 
 
-def _is_remark(clause: Clause) -> bool:
-    """Whether a clause is a remark in brackets, or what goes on behind one: its subject stands before that."""
-    ahead = clause.sentence[: max(0, clause.sentence.find(clause.text))]
-    return ahead.count("(") > ahead.count(")") or (ahead.rstrip().endswith(")") and not clause.joined)
+def _begins_with(low: str, *kinds: str) -> bool:
+    return any(re.match(load_table()[kind], low) for kind in kinds)
 
 
-def _belongs_to(lift: Instruction, before: Instruction) -> bool:
-    """Whether what may be done is how a request may be met: "build it, in parallel if you like"."""
-    return before.kind == ASKED and before.said == lift.said and not (lift.paths or lift.programs or lift.acts)
-
-
-def _shares_object(ban: Instruction, instruction: Instruction | None, clause: Clause) -> bool:
-    """Whether a clause names one more act and what both are done to: "don't commit and push the guide"."""
-    if instruction is None or not clause.joined or ban.kind != BAN or not ban.acts:
-        return False
-    low = lower_text(clause.text)
-    ends = [match.end() for act in instruction.acts for match in re.finditer(load_table()["acts"][act], low)]
-    return instruction.kind == ASKED and bool(ends) and not names_nothing(low[max(ends) :])
-
-
-def _is_rest(instruction: Instruction, text: str) -> bool:
-    """Whether a clause says "nothing else" and no more."""
-    pattern = {ONLY: load_table()["rest"], BAN: load_table()["others"]}.get(instruction.kind)
-    return pattern is not None and re.search(pattern, text.lower()) is not None
-
-
-def _narrow_scope(before: Instruction, rest: Instruction) -> Instruction:
-    """What may be changed, to which "nothing else" was added: only that may be."""
-    if (before.kind == ASKED and before.edits and (before.paths or before.words)) or (
-        before.kind == LIFT and before.paths
-    ):
-        return before.replace(kind=ONLY, holds=TASK, said=rest.said, text=rest.text, edits=True)
-    return before
-
-
-def _is_meant(ban: Instruction, clause: Clause, instruction: Instruction | None) -> bool:
-    """Whether a clause says only which files the ban before it means: "the backend stays as it is, all of server/"."""
-    if (
-        ban.kind != BAN
-        or not ban.edits
-        or ban.paths
-        or ban.acts
-        or not " ".join(clause.sentence.split()).startswith(ban.said[: SAID // 2])
-    ):
-        return False
-    low = clause.text.lower()
-    plain = not any(re.search(load_table()[name], low) for name in ("denies", "touches", "frees", "reads"))
-    return plain and (instruction is None or instruction.kind == HOW) and bool(find_named(clause.text).paths)
-
-
-POINTING = 7
-"""Words of a clause that says of something only that it is not to be changed, and of what by a pronoun alone."""
-_WIDE_POINTING = 16
-"""The same in characters, where no words are parted."""
-
-
-def _points_back(instruction: Instruction, clause: Clause) -> bool:
-    """Whether a clause rules out that something is changed which it names by a pronoun alone."""
-    if (
-        instruction.kind not in {BAN, MOMENT}
-        or (instruction.kind == MOMENT and not re.search(load_table()["denies"], instruction.clause.lower()))
-        or not (instruction.edits or instruction.deletes)
-        or instruction.paths
-        or instruction.code
-        or instruction.acts
-    ):
-        return False
-    low = clause.text.lower()
-    if re.search(heads.WIDE, low):
-        return len(low) <= _WIDE_POINTING
-    bare = not set(instruction.words) - set(load_table()["generic"])  # "hands off"
-    return len(low.split()) <= POINTING and (bare or re.search(load_table()["pronouns"], low) is not None)
-
-
-_IDENTIFIER = r"(?<![\w/.`])[a-z]+(?:_[a-z]+)+(?![\w(])"
-"""A name that no prose has: of "third_party is vendored, hands off" it is the folder."""
-
-
-def _list_spoken_of(clause: Clause, instruction: Instruction | None, before: tuple[str, ...]) -> tuple[str, ...]:
-    """The paths that a pronoun in the next clause means: those named last, unless they are to be changed."""
-    paths = find_named(clause.text).paths or tuple(re.findall(_IDENTIFIER, clause.text))
-    if not paths:
-        return before
-    asked = (
-        instruction is not None
-        and instruction.kind == ASKED
-        and not re.search(load_table()["reads"], clause.text.lower())
-    )
-    return () if asked else paths
+# What one clause means.
 
 
 def _read_clause(clause: Clause, before: Instruction | None) -> Instruction | None:
-    text = clause.text
-    low = lower_text(text)
-    if re.search(load_table()["next"], low) and len(text) < 80:
-        return Instruction(kind=NEXT, said=text)
-    kind, chance = _find_meaning(text, low)
-    if kind in {*STANDING, MOMENT} and (clause.asks or clause.sentence.rstrip(" \"')").endswith(("?", "？"))):
+    low = clause.low
+    if says(low, "next") and len(clause.text) < 80:
+        return Instruction(kind=NEXT, said=clause.text)
+    kind, chance = _find_meaning(clause.text, low)
+    if kind in _RULING and (clause.asks or clause.sentence.rstrip(" \"')").endswith(("?", "？"))):
         return None
-    is_aside = re.search(load_table()["aside"], low) is not None
+    is_aside = says(low, "aside")
     if kind in STANDING and is_aside:
         return None
-    named = find_named(text)
-    formed = _read_form(clause, before, named, kind, chance, is_aside)
-    if formed is not None:
-        return formed
+    named = find_named(clause.text)
+    formed = _find_form(clause, before, named, kind, chance, is_aside)
+    if formed:
+        return _make_instruction(formed, clause, named).replace(
+            sure=formed != LIFT or _is_exception(clause, before, named)
+        )
     if clause.joined and before is not None and _continues_instruction(before.kind, kind, chance, low, named):
         kind, chance = before.kind, 1.0 if before.sure else chance
-    elif _is_listed(clause, before, low):
+    elif _is_listed(clause, before):
         kind, chance = ASKED, 1.0
     elif kind not in SURE or chance < SURE[kind]:
-        return _read_doubtful(clause, low, named)
-    elif kind == MOMENT and _may_ask(low, named):
-        kind, chance = ASKED, 0.0
-    instruction = _make_instruction(kind, clause, low, named)
+        return _read_doubtful(clause, named)
+    instruction = _make_instruction(kind, clause, named)
+    if kind == ASKED:
+        return instruction.replace(sure=chance >= DEMANDED and not clause.asks)
     if kind == BAN and not (instruction.paths or _rules_out_calls(instruction)):
         first = strip_joins(low).split(maxsplit=1)[:1]
         tells = clause.joined and before is None and bool(_ADJACENT.intersection(first))
         if tells or chance < UNNAMED:  # "it has a shell and no monitor"
             return None
-    return instruction.replace(sure=chance >= DEMANDED and not clause.asks) if kind == ASKED else instruction
+    return instruction
 
 
-def _read_form(
+def _find_form(
     clause: Clause, before: Instruction | None, named: Named, kind: str, chance: float, is_aside: bool
-) -> Instruction | None:
+) -> str:
     """What a clause means by its form alone, whatever else it may mean: an exception, a denied act, a lifting."""
-    low = lower_text(clause.text)
-    if named.paths and re.match(rf"\W*(?:{load_table()['except']})", low):
-        ahead = clause.sentence[: max(0, clause.sentence.find(clause.text))].lower()
-        if (before is not None and before.kind == BAN) or re.search(load_table()["denies"], ahead):
-            return _make_instruction(LIFT, clause, low, named)
+    low = clause.low
+    if _is_exception(clause, before, named):
+        return LIFT
     open_to_form = (kind not in STANDING or chance < SURE[kind]) and not is_aside and not clause.asks
     if open_to_form and any(_is_ruled_out(act, low) for act in list_denied(low)) and _may_rule(clause.text):
-        return _make_instruction(BAN, clause, low, named)
+        return BAN
     certain = kind == ASKED and chance >= CERTAIN
-    if (
-        kind != LIFT
-        and not certain
-        and (kind not in _RULING or re.search(load_table()["ended"], low))
-        and _frees_act(low)
-    ):
-        return _make_instruction(LIFT, clause, low, named).replace(sure=False)
-    if named.unwanted and len(low.split()) <= BRIEF and before is not None and (before.likes or before.programs):
-        return _make_instruction(BAN, clause, low, named)
-    return None
+    if kind != LIFT and not certain and (kind not in _RULING or says(low, "ended")) and _frees_act(low):
+        return LIFT
+    is_contrast = named.unwanted and len(low.split()) <= BRIEF and before is not None
+    return BAN if is_contrast and before is not None and (before.likes or before.programs) else ""
+
+
+def _is_exception(clause: Clause, before: Instruction | None, named: Named) -> bool:
+    """Whether a clause names what is excepted from a ban: "… except crates/parser"."""
+    if not named.paths or not re.match(rf"\W*(?:{load_table()['except']})", clause.low):
+        return False
+    return (before is not None and before.kind == BAN) or says(clause.ahead.lower(), "denies")
 
 
 def _may_rule(text: str) -> bool:
@@ -358,15 +343,14 @@ def _may_rule(text: str) -> bool:
     return sum(chances[kind] for kind in _RULING) >= POSSIBLE
 
 
-def _read_doubtful(clause: Clause, low: str, named: Named) -> Instruction | None:
+def _read_doubtful(clause: Clause, named: Named) -> Instruction | None:
     """What a clause may do that surely means nothing: spare something, or ask for an act."""
-    checks = any(" " in name or programs.PROGRAMS.get(name) in programs.PROVING for name in named.wanted)
-    if checks and re.search(load_table()["ending"], low):
-        return _make_instruction(ASKED, clause, low, named)  # "`mix format --check` at the end, always"
-    needless = len(low.split()) <= BRIEF + 1 and re.search(load_table()["denies"], low)
-    if needless or (re.search(load_table()["spares"], low) and len(low) < SAID):
-        return _make_instruction(SPARED, clause, low, named)
-    return _make_instruction(ASKED, clause, low, named).replace(sure=False) if _may_ask(low, named) else None
+    low = clause.low
+    needless = len(low.split()) <= BRIEF + 1 and says(low, "denies")
+    if needless or says(low, "spares"):
+        return _make_instruction(SPARED, clause, named)
+    asks = named.acts and not says(low, "denies")
+    return _make_instruction(ASKED, clause, named).replace(sure=False) if asks else None
 
 
 def _find_meaning(text: str, low: str) -> "tuple[str, float]":
@@ -375,34 +359,34 @@ def _find_meaning(text: str, low: str) -> "tuple[str, float]":
     A head alone takes a sentence about commits for one against them; so a ban has to deny or keep something in words,
     and what is said with "except" is read by whether it denies before that.
     """
-    words = load_table()
     chances = heads.score_clause("prompt", _without_scope(text))
     ruling = sum(chances[meaning] for meaning in STANDING)
     kind = max(STANDING, key=lambda meaning: chances[meaning])
-    apart = re.search(words["except"], low)
+    apart = re.search(load_table()["except"], low)
     if apart is not None and ruling >= SURE["except"]:
         ahead = low[: apart.start()] if low.isascii() or apart.start() > 4 else low
-        denied = re.search(words["denies"], ahead) or re.search(words["keeps"], ahead)
-        kind = ONLY if denied or re.search("[不别]|ない|ません", low[apart.end() :]) else BAN
+        denied = says(ahead, "denies", "keeps") or re.search("[不别]|ない|ません", low[apart.end() :])
+        kind = ONLY if denied else BAN
         return kind, max(ruling, SURE[kind]) if ahead.strip() else SURE[kind]  # "outside of …" alone says of what it is
-    changes = re.search(words["touches"], low) or re.search(words["deletes"], low)
-    if ruling >= NAMED and changes and re.search(words["denies"], low) and find_named(text).paths:
-        return (ONLY if kind == ONLY and re.search(words["only"], low) else BAN), max(ruling, SURE[BAN])
-    if ruling >= NOT_RUN and all(re.search(words[name], low) for name in ("denies", "runs")):
+    named = find_named(text)
+    denies, has_path = says(low, "denies"), re.search(heads.PATH, text, flags=re.ASCII)
+    if ruling >= NAMED and denies and named.paths and says(low, "touches", "deletes"):
+        return (ONLY if kind == ONLY and says(low, "only") else BAN), max(ruling, SURE[BAN])
+    if ruling >= NOT_RUN and denies and says(low, "runs"):
         return BAN, max(ruling, SURE[BAN])
-    if ruling >= SURE[BAN]:
-        if kind == BAN and not re.search(words["denies"], low) and not re.search(words["keeps"], low):
-            acts = any(re.search(pattern, low) for pattern in words["acts"].values())
-            return HOW if ruling >= SURE[HOW] and not acts else "none", ruling  # "the names stay in English"
-        if kind == HOW and "`" not in text and re.search(words["keeps"], low) and _begins_with_path(text):
-            return BAN, ruling  # "vendor/ stays as it is"
-        if kind == ONLY and not _has_path(text) and find_named(text).wanted:
-            return HOW, max(ruling, SURE[HOW])  # "we only use yarn here"
-        if kind == ONLY and not re.search(words["alone"], low) and not (chances[ONLY] >= PLAIN and _has_path(text)):
-            return "none", ruling
-        return kind, ruling
-    kind = max(chances, key=lambda meaning: chances[meaning])
-    return kind, chances[kind]
+    if ruling < SURE[BAN]:
+        kind = max(chances, key=lambda meaning: chances[meaning])
+        return kind, chances[kind]
+    if kind == BAN and not denies and not says(low, "keeps"):
+        acts = any(re.search(pattern, low) for pattern in load_table()["acts"].values())
+        return HOW if ruling >= SURE[HOW] and not acts else "none", ruling  # "the names stay in English"
+    if kind == HOW and "`" not in text and has_path and says(low, "keeps"):
+        return BAN, ruling  # "vendor/ stays as it is"
+    if kind == ONLY and not has_path and named.wanted:
+        return HOW, max(ruling, SURE[HOW])  # "we only use yarn here"
+    if kind == ONLY and not says(low, "alone") and not (chances[ONLY] >= PLAIN and has_path):
+        return "none", ruling
+    return kind, ruling
 
 
 def _without_scope(text: str) -> str:
@@ -411,73 +395,53 @@ def _without_scope(text: str) -> str:
     return f"{text[: match.start()]} {text[match.end() :]}" if match is not None else text
 
 
-def _has_path(text: str) -> bool:
-    return re.search(heads.PATH, text, flags=re.ASCII) is not None
-
-
-_AHEAD = 3
-"""Words before the path that a sentence is about: "la cartella vendor/", "the files in src/gen"."""
-
-
-def _begins_with_path(text: str) -> bool:
-    match = re.search(heads.PATH, text, flags=re.ASCII)
-    return match is not None and len(text[: match.start()].split()) <= _AHEAD
-
-
-def _may_ask(low: str, named: Named) -> bool:
-    """Whether a clause names an act and denies nothing: then it is not held against an agent that does it."""
-    return bool(named.acts) and re.search(load_table()["denies"], low) is None
-
-
-def _is_listed(clause: Clause, before: Instruction | None, low: str) -> bool:
+def _is_listed(clause: Clause, before: Instruction | None) -> bool:
     """Whether a clause is one of what must be so in the end: "done means: lint clean, README updated"."""
-    if before is None or before.kind != ASKED or len(low) > 60 or clause.asks or re.search(load_table()["denies"], low):
+    if before is None or before.kind != ASKED or len(clause.low) > 60 or clause.asks or says(clause.low, "denies"):
         return False
-    same = " ".join(clause.sentence.split()).startswith(before.said[: SAID // 2])
-    return same and re.search(load_table()["ending"], before.said.lower()) is not None
+    return clause.is_of_sentence(before.said[: SAID // 2]) and says(before.said.lower(), "ending")
 
 
 def _frees_act(low: str) -> bool:
     """Whether a clause says that something may be done, or that a rule is over, whatever else it may mean: what was
     ruled out of that is in doubt then, and what is in doubt is held against nobody."""
-    words = load_table()
-    if re.search(words["ended"], low):
-        return True
-    return re.search(words["frees"], low) is not None and re.search(words["denies"], low) is None
+    return says(low, "ended") or (says(low, "frees") and not says(low, "denies"))
 
 
 def _continues_instruction(before: str, kind: str, chance: float, low: str, named: Named) -> bool:
     """Whether a clause behind "and" or "or" has no verb of its own: it names one more thing of the same."""
-    if not (before in STANDING or (before == ASKED and re.search(load_table()["denies"], low) is None)):
+    if before not in STANDING and (before != ASKED or says(low, "denies")):
         return False
-    rest = re.sub(load_table()["joins"], "", low, count=1).split()
     if kind == ASKED and before in STANDING and chance >= CERTAIN:
         return False
-    return (
-        kind in {BAN, ONLY, HOW, ASKED, "none"} and len(rest) <= 4 and bool(named.paths or named.acts or named.wanted)
-    )
+    rest = re.sub(load_table()["joins"], "", low, count=1).split()
+    return kind in {*STANDING, ASKED, "none"} and len(rest) <= 4 and bool(named.paths or named.acts or named.wanted)
 
 
-def _make_instruction(kind: str, clause: Clause, low: str, named: Named) -> Instruction:
-    holds = TASK if re.search(load_table()["task"], clause.sentence.lower()) else SESSION
+# What an instruction is made of.
+
+
+def _make_instruction(kind: str, clause: Clause, named: Named) -> Instruction:
+    low = clause.low
     acts = tuple(act for act in named.acts if kind not in STANDING or _is_ruled_out(act, low))
-    touches = bool(re.search(load_table()["touches"], low))
-    if kind == BAN and named.paths and not named.acts and not named.wanted:
-        touches = touches or bool(re.search(load_table()["keeps"], low)) or _stands_first(named.paths[0], low)
+    touches = says(low, "touches")
+    if kind == BAN and named.paths and not named.acts:
+        touches = touches or says(low, "keeps") or _stands_first(named.paths[0], low)
+    depends = _is_conditional(re.sub(load_table()["until"], " ", low))  # what is ruled out until something is so now
     said = _show_sentence(clause)
     return Instruction(
         kind=kind,
         said=said,
         text=clause.text[:SAID] if clause.text[:SAID] != said else "",
-        holds=HERE if kind == MOMENT else holds,
+        holds=HERE if kind == MOMENT else TASK if says(clause.sentence.lower(), "task") else SESSION,
         paths=named.paths,
         programs=_list_banned(kind, named, low),
         acts=acts,
         places=_list_places(low) if _PLACED & set(acts) else (),
         code=named.code,
         words=named.words,
-        edits=kind == ONLY or (touches and not _is_dependent(low)),
-        deletes=bool(re.search(load_table()["deletes"], low)) and not _is_dependent(low),
+        edits=kind == ONLY or (touches and not depends),
+        deletes=says(low, "deletes") and not depends,
         likes=named.wanted[0] if kind == HOW and named.wanted else "",
     )
 
@@ -491,19 +455,16 @@ def _stands_first(path: str, low: str) -> bool:
     denies, place = re.search(load_table()["denies"], low), low.find(path.lower())
     if denies is None or not 0 <= place < denies.start():
         return False
-    return (
-        len(low[place + len(path) : denies.start()].split()) <= _BETWEEN
-    )  # not "lib.rs is one file of … with no test"
+    between = low[place + len(path) : denies.start()].split()
+    return len(between) <= _BETWEEN  # not "lib.rs is one file of … with no test"
 
 
 def _list_banned(kind: str, named: Named, low: str) -> tuple[str, ...]:
-    if kind == BAN:
-        used = re.search(load_table()["uses"], low) is not None
-        return (
-            *(program for program in named.wanted if used or " " in program or _is_bare(program, low)),
-            *named.unwanted,
-        )
-    return named.unwanted if kind in {HOW, ONLY} else named.wanted
+    if kind != BAN:
+        return named.unwanted if kind in {HOW, ONLY} else named.wanted
+    used = says(low, "uses")
+    said = (program for program in named.wanted if used or " " in program or _is_bare(program, low))
+    return (*said, *named.unwanted)
 
 
 def _is_bare(program: str, low: str) -> bool:
@@ -515,77 +476,57 @@ def _list_places(low: str) -> tuple[str, ...]:
     return tuple(dict.fromkeys(next(filter(None, match)) for match in re.findall(load_table()["places"], low)))
 
 
+def _show_sentence(clause: Clause) -> str:
+    """The sentence, or the clause of it where that is long."""
+    sentence = " ".join(clause.sentence.split())
+    return cut_text(sentence if len(sentence) <= SAID else " ".join(clause.text.split()), SAID)
+
+
+# Acts that are denied.
+
+
 def _is_conditional(low: str) -> bool:
     """Whether it is ruled out under a condition alone, other than that the user agrees first."""
-    return bool(re.search(load_table()["conditions"], low)) and not re.search(load_table()["asking"], low)
-
-
-def _is_dependent(low: str) -> bool:
-    """Whether files are ruled out under a condition alone; what is ruled out until something happens, is so now."""
-    return _is_conditional(re.sub(load_table()["until"], " ", low))
+    return says(low, "conditions") and not says(low, "asking")
 
 
 def _is_ruled_out(act: str, low: str) -> bool:
     """Whether an act is ruled out as such, and not of one thing alone or under a condition."""
     words = load_table()
     matches = list(re.finditer(words["acts"][act], low))
-    if not matches or _is_conditional(low):
+    if _is_conditional(low):
         return False
     first, last = matches[0], matches[-1]
-    if re.search(words["places"], low) or re.search(words["asking"], low[last.end() :]):
+    if says(low, "places") or says(low[last.end() :], "asking"):
         return True
     about = re.split(words["reasons"], low[last.end() :], maxsplit=1)[0]
-    return re.search(words["one_thing"], low[: first.start()]) is None and names_nothing(about)
+    return not says(low[: first.start()], "one_thing") and names_nothing(about)
 
 
 def names_nothing(text: str) -> bool:
     """Whether a text has only small words, so that no object is among them."""
-    if (
-        re.match(_OF_FILES, text)
-        or re.search(_CODE, text)
-        or not re.match(load_table()["tail"], re.sub(_LATIN, " ", text))
-    ):
+    if re.match(_OF_FILES, text) or re.search(_CODE, text) or not _begins_with(re.sub(_LATIN, " ", text), "tail"):
         return False
-    return all(map(_is_small, re.findall(_LATIN, text)))
-
-
-def _is_small(word: str) -> bool:
-    return word in LIGHT or word in DENIALS or re.match(load_table()["tail"], word) is not None
+    return all(word in LIGHT or word in DENIALS or _begins_with(word, "tail") for word in re.findall(_LATIN, text))
 
 
 _OF_FILES = r"\s+(?:folders?|director(?:y|ies)|files?|modules?)\b"
 """Behind the name of an act: "the migrations folder" names files and no act."""
 _CODE = r"[/\\`_]|\w\.\w"
 _LATIN = r"(?:(?![\u3040-\u30ff\u3400-\u9fff])[^\W_])+(?:['’-](?:(?![\u3040-\u30ff\u3400-\u9fff])[^\W_])+)*"
-
-
-def _show_sentence(clause: Clause) -> str:
-    """The sentence, or the clause of it where that is long."""
-    sentence = " ".join(clause.sentence.split())
-    text = sentence if len(sentence) <= SAID else " ".join(clause.text.split())
-    return text if len(text) <= SAID else text[: SAID - 1].rsplit(" ", 1)[0].rstrip(" ,;:-") + "…"
-
-
 _NEAR, _BEHIND = 42, 24
 """Characters between a negation and what it is about: before it, and behind it."""
 _BETWEEN = 4
 """Words between them."""
 _ADJACENT = frozenset(("no", "kein", "keine", "keinen", "pas de", "aucun", "niente", "nessun"))
 """Negations of nouns: "no commits" is a wish, "no condensation commit" tells what is missing."""
-_FILLING = frozenset(
-    "hagas haga hagáis hacer un ningún más new more further other neuen weiteren mehr nouveau autre package packages "
-    "dependency dependencies library libraries paket pakete abhängigkeiten bibliotheken paquets dépendances paquetes "
-    "dependencias pacotes dependências pacchetti dipendenze".split()
-)
 
 
-def list_denied(low: str) -> "tuple[str, ...]":
+def list_denied(low: str) -> "list[str]":
     """The acts that a clause, in small letters, denies."""
     acts = load_table()["acts"]
-    denied = tuple(
-        act for act, pattern in acts.items() if any(_is_denied(low, match) for match in re.finditer(pattern, low))
-    )
-    return tuple(act for act in denied if not (act == "push" and "force-push" in denied))
+    denied = [act for act in acts if any(_is_denied(low, match) for match in re.finditer(acts[act], low))]
+    return [act for act in denied if not (act == "push" and "force-push" in denied)]
 
 
 _PASSIVE_REPORT = r"\b(?:is|are|was|were)(?:n['’]t| not)\s+$"
@@ -603,11 +544,9 @@ def _is_denied(low: str, act: "re.Match[str]") -> bool:
 
 def _denies_before(pattern: str, before: str) -> bool:
     last = next(reversed(list(re.finditer(pattern, before))), None)
-    if last is None or re.search(load_table()["existing"], before[: last.start()]):  # "there is no stash"
+    if last is None:
         return False
-    between = before[last.end() :]
-    if last[0].strip() in _ADJACENT and not set(between.split()) <= _FILLING:
+    between = before[last.end() :].split()
+    if between and last[0].strip() in _ADJACENT:
         return False
-    return (
-        "," not in between and len(between.split()) <= _BETWEEN and re.search(load_table()["innocent"], between) is None
-    )
+    return len(between) <= _BETWEEN and not says(before[last.end() :], "innocent")

@@ -143,7 +143,7 @@ def list_standing(instructions: "Sequence[Instruction]", opening: str = AGAIN) -
     )
     said = [text for text in said if text]
     for most in (max(map(len, said), default=0), SHORT):
-        lines = [f'- "{_cut_text(text, most)}"' for text in said]
+        lines = [f'- "{cut_text(text, most)}"' for text in said]
         while lines and len("\n".join((opening, *lines))) > LONGEST and (most <= SHORT):
             del lines[0]
         if len("\n".join((opening, *lines))) <= LONGEST:
@@ -156,13 +156,14 @@ def is_standing(instruction: Instruction) -> bool:
     return instruction.kind in STANDING and instruction.holds != RULE
 
 
-def screen_words(words: str) -> str:
-    """The words as one safe line; nothing where they must not reach an agent."""
+def screen_words(words: str, most: int = 2 * SHORT) -> str:
+    """The words as one safe line of at most so many characters; nothing where they must not reach an agent."""
     from insula.screening import screen_text
 
-    safe = screen_text(words, 2 * SHORT)
+    safe = screen_text(words, most)
     return "" if safe.reasons or not safe.text.isprintable() else safe.text
 
 
-def _cut_text(text: str, most: int) -> str:
+def cut_text(text: str, most: int) -> str:
+    """A text of at most so many characters, cut between words."""
     return text if len(text) <= most else text[: most - 1].rsplit(" ", 1)[0].rstrip(" ,;:-") + "…"

@@ -5,8 +5,7 @@ What the user takes back, or asks for later, ends; a newer one takes the place o
 
 import re
 
-from insula.coding.step.instructions import heads
-from insula.coding.step.instructions.clauses import load_table, lower_text
+from insula.coding.step.instructions.clauses import list_telling, lower_text, says
 from insula.coding.step.instructions.instruction import (
     ASKED,
     BAN,
@@ -31,132 +30,100 @@ MOST = 24
 """Instructions that are kept: the newest of each kind."""
 ASKED_KEPT = 16
 """Requests that are kept."""
-HALF = 0.5
 
 
 def merge_instructions(
     instructions: "Sequence[Instruction]", heard: "Sequence[Instruction]", at: float
 ) -> "tuple[Instruction, ...]":
     """The ledger after a message: what it adds, and without what it takes back or ends."""
-    stands = [instruction for instruction in instructions if instruction.holds != HERE]
-    closes = bool(heard) and heard[0].closes and any(instruction.kind == ASKED for instruction in heard)
-    if closes or any(
-        instruction.kind == ASKED and instruction.sure for instruction in heard
-    ):  # another task, as far as anybody can tell
-        stands = [
-            instruction
-            for instruction in stands
-            if instruction.holds != TASK and not (closes and instruction.kind == ONLY)
-        ]
-    for instruction in (each.replace(at=at) for each in heard):
-        stands = _spare_instructions(stands, instruction)
-        if instruction.kind == NEXT:
-            stands = [old for old in stands if old.holds != TASK and old.kind not in {ASKED, LIFT, ONLY}]
-        elif instruction.kind == SPARED:
-            continue
-        elif instruction.kind == LIFT:
-            stands = [*_lift_instructions(stands, instruction), instruction]
-        elif instruction.kind == ASKED:
-            stands = [
-                *(old for old in (_without_asked(old, instruction) for old in stands) if old is not None),
-                instruction,
-            ]
-        else:
-            stands = [*(old for old in stands if not _replaces_word(instruction, old)), instruction]
+    stands = [old for old in instructions if old.holds != HERE]
+    asks = [each for each in heard if each.kind == ASKED]
+    closes = bool(asks) and heard[0].closes
+    if closes or any(each.sure for each in asks):  # another task, as far as anybody can tell
+        stands = [old for old in stands if old.holds != TASK and not (closes and old.kind == ONLY)]
+    for new in (each.replace(at=at) for each in heard):
+        stands = [*_list_remaining(stands, new), *([] if new.kind in {NEXT, SPARED} else [new])]
     requests = [old for old in stands if old.kind in {ASKED, LIFT}][-ASKED_KEPT:]
     others = [old for old in stands if old.kind in {*STANDING, MOMENT}][-MOST:]
     return tuple(old for old in stands if old in requests or old in others)
 
 
+def _list_remaining(stands: "list[Instruction]", new: Instruction) -> "list[Instruction]":
+    """What of the ledger stands after one more instruction."""
+    if new.kind == ASKED:
+        return [left for old in stands if (left := _without_asked(old, new)) is not None]
+    stands = _spare_instructions(stands, new)
+    if new.kind == NEXT:
+        return [old for old in stands if old.holds != TASK and old.kind not in {ASKED, LIFT, ONLY}]
+    if new.kind == LIFT:
+        return _lift_instructions(stands, new)
+    return stands if new.kind == SPARED else [old for old in stands if not _replaces_word(new, old)]
+
+
 def _lift_instructions(stands: "list[Instruction]", lift: Instruction) -> "list[Instruction]":
     """What stands after the user has taken something back: what it names, else the last that was ruled out.
 
-    What only sounds like it takes nothing back that was said in the same message.
+    What only sounds like it takes nothing back that was said in the same message, nor does an exception in it.
     """
     open_to = [old for old in stands if old.kind in STANDING and (lift.sure or old.at < lift.at)]
-    hit = [old for old in open_to if names_same(lift, old) and not (old.at == lift.at and _is_part(lift, old))]
-    telling = set(lift.words) - set(load_table()["generic"])
-    if not hit and not (lift.paths or lift.programs or lift.acts or lift.code or telling):
+    hit = [old for old in open_to if names_same(lift, old) and not _is_exception(lift, old)]
+    names = lift.paths or lift.programs or lift.acts
+    if not hit and not names and not list_telling(lift.words):
         hit = [old for old in open_to if old.holds != RULE][-1:]
-    if not hit and lift.sure and len(open_to) == 1 and not (lift.paths or lift.programs or lift.acts or lift.code):
-        hit = open_to if open_to[0].holds != RULE and open_to[0].at < lift.at else []
+    elif not hit and not names and lift.sure and len(open_to) == 1 and open_to[0].at < lift.at:
+        hit = [old for old in open_to if old.holds != RULE]
     return [left for old in stands if (left := _make_rest(old, lift) if old in hit else old) is not None]
 
 
-def _is_part(lift: Instruction, instruction: Instruction) -> bool:
-    """Whether what is allowed lies in what the same message rules out: an exception, that takes nothing else back."""
-    return bool(lift.paths) and all(
-        any(path != own and _is_within(own, path) for own in instruction.paths) for path in lift.paths
-    )
+def _is_exception(lift: Instruction, old: Instruction) -> bool:
+    """Whether what is allowed lies in what the same message rules out."""
+    within = (any(path != own and _is_within(own, path) for own in old.paths) for path in lift.paths)
+    return old.at == lift.at and bool(lift.paths) and all(within)
 
 
-def _spare_instructions(stands: "list[Instruction]", instruction: Instruction) -> "list[Instruction]":
+def _spare_instructions(stands: "list[Instruction]", new: Instruction) -> "list[Instruction]":
     """What stands after the user has said that something which they asked for may be left out."""
-    low = lower_text(instruction.clause)
-    if instruction.kind == ASKED or not (
-        re.search(load_table()["denies"], low) or re.search(load_table()["spares"], low)
-    ):
+    low = lower_text(new.clause)
+    if not says(low, "denies", "spares"):
         return stands
     from insula.coding.step.instructions.demands import list_demands, make_pattern
 
-    def is_spared(instruction: Instruction) -> bool:
-        return any(re.search(make_pattern(demand), low) for demand in list_demands(instruction))
+    def is_spared(request: Instruction) -> bool:
+        return any(re.search(make_pattern(demand), low) for demand in list_demands(request))
 
-    return [other for other in stands if other.kind != ASKED or not is_spared(other)]
+    return [old for old in stands if old.kind != ASKED or not is_spared(old)]
 
 
-def _make_rest(instruction: Instruction, lift: Instruction) -> Instruction | None:
+def _make_rest(old: Instruction, lift: Instruction) -> Instruction | None:
     """What is left of an instruction when some of what it names is taken back."""
-    paths = tuple(
-        path
-        for path in instruction.paths
-        if not any(_is_within(path, other) or _is_within(other, path) for other in lift.paths)
-    )
-    acts = tuple(act for act in instruction.acts if act not in lift.acts)
-    if (paths and paths != instruction.paths) or (acts and acts != instruction.acts):
-        return instruction.replace(paths=paths, acts=acts)
+    paths = tuple(path for path in old.paths if not any(_overlaps(path, other) for other in lift.paths))
+    acts = tuple(act for act in old.acts if act not in lift.acts)
+    if (paths and paths != old.paths) or (acts and acts != old.acts):
+        return old.replace(paths=paths, acts=acts)
     return None
 
 
-def _without_asked(instruction: Instruction, request: Instruction) -> Instruction | None:
+def _without_asked(old: Instruction, request: Instruction) -> Instruction | None:
     """An instruction after the user has asked for something: what they ask for themselves is no longer ruled out."""
-    if instruction.kind not in STANDING or instruction.holds == RULE:
-        return instruction
-    elsewhere = instruction.places and not set(request.places) & set(instruction.places)
-    if request.acts and set(request.acts) & set(instruction.acts) and not elsewhere:
-        return _make_rest(instruction, request)
-    if (
-        instruction.kind == BAN
-        and instruction.edits
-        and not instruction.paths
-        and _measure_likeness(request.words, instruction.words) > 0
-    ):
-        return (
-            None
-            if request.edits or (request.sure and request.at > instruction.at and not _only_runs(request))
-            else instruction
-        )
-    if (
-        instruction.kind == BAN
-        and instruction.paths
-        and any(_is_within(path, own) for path in request.paths for own in instruction.paths)
-    ):
-        return _make_rest(instruction, request)
-    named = tuple(path for path in instruction.paths if _name_path(path) in request.words)
-    if (
-        instruction.kind == BAN and named and request.at > instruction.at
-    ):  # "leave docs/ out of it", and later "now do the docs"
-        return _make_rest(instruction, request.replace(paths=named))
-    return instruction
+    if old.kind not in STANDING or old.holds == RULE:
+        return old
+    elsewhere = old.places and not set(request.places) & set(old.places)
+    if set(request.acts) & set(old.acts) and not elsewhere:
+        return _make_rest(old, request)
+    if old.kind != BAN:
+        return old
+    if any(_is_within(path, own) for path in request.paths for own in old.paths):
+        return _make_rest(old, request)
+    if old.edits and not old.paths and request.edits and _measure_likeness(request.words, old.words) > 0:
+        return None
+    named = tuple(path for path in old.paths if _name_path(path) in request.words)
+    if named and request.at > old.at:  # "leave docs/ out of it", and later "now do the docs"
+        return _make_rest(old, request.replace(paths=named))
+    return old
 
 
 def _name_path(path: str) -> str:
     return path.strip("/").rsplit("/", 1)[-1].split(".")[0].lower()
-
-
-def _only_runs(request: Instruction) -> bool:
-    """Whether a request is for something to be run, and not to be changed."""
-    return heads.score_clause("demand", request.clause)["run"] > HALF
 
 
 def _replaces_word(new: Instruction, old: Instruction) -> bool:
@@ -164,25 +131,28 @@ def _replaces_word(new: Instruction, old: Instruction) -> bool:
     if old.kind not in STANDING:
         return False
     if new.said == old.said:
-        return new.paths == old.paths and new.words == old.words and new.kind == old.kind
-    if new.kind == ONLY and old.kind == ONLY:
+        return (new.kind, new.paths, new.words) == (old.kind, old.paths, old.words)
+    if new.kind == old.kind == ONLY:
         return new.at > old.at
-    if new.likes and (new.likes in old.programs or (old.likes and set(new.programs) & {old.likes})):
+    if new.likes and (new.likes in old.programs or old.likes in new.programs):
         return True
     return new.kind == old.kind == HOW and new.at > old.at and _measure_likeness(new.words, old.words) >= 0.5
 
 
-def names_same(instruction: Instruction, other: Instruction) -> bool:
+def names_same(first: Instruction, other: Instruction) -> bool:
     """Whether two instructions name the same."""
-    if any(_is_within(a, b) or _is_within(b, a) for a in instruction.paths for b in other.paths):
-        return True
-    if set(instruction.acts) & set(other.acts) or set(instruction.code) & set(other.code):
-        return True
-    if set(instruction.programs) & {*other.programs, other.likes} or (
-        "push" in instruction.acts and "force-push" in other.acts
-    ):
-        return True
-    return _measure_likeness(instruction.words, other.words) > 0
+    shared = (
+        set(first.acts) & set(other.acts),
+        set(first.code) & set(other.code),
+        set(first.programs) & {*other.programs, other.likes},
+        "push" in first.acts and "force-push" in other.acts,
+        any(_overlaps(path, own) for path in first.paths for own in other.paths),
+    )
+    return any(shared) or _measure_likeness(first.words, other.words) > 0
+
+
+def _overlaps(path: str, other: str) -> bool:
+    return _is_within(path, other) or _is_within(other, path)
 
 
 def _is_within(path: str, folder: str) -> bool:

@@ -3,7 +3,7 @@
 import re
 
 from insula.coding.step import programs
-from insula.coding.step.instructions.clauses import load_table, lower_text
+from insula.coding.step.instructions.clauses import list_telling, load_table, lower_text, says
 from insula.coding.step.instructions.heads import COMMON, KNOWN, PATH, PLAIN, SCRIPT, SCRIPT_CALL, is_form_word
 from insula.coding.step.instructions.instruction import Instruction
 from insula.coding.step.stop_words import DENIALS, GENERIC, LIGHT
@@ -59,7 +59,7 @@ def find_named(text: str) -> Named:
     wanted, unwanted = _find_programs(bare)
     low = lower_text(bare)
     acts = [act for act, pattern in load_table()["acts"].items() if re.search(pattern, low)]
-    if "force-push" in acts and "push" in acts:
+    if "force-push" in acts:
         acts.remove("push")
     return Named(
         paths=tuple(dict.fromkeys(map(_tidy_path, paths)))[:MOST],
@@ -136,29 +136,27 @@ def _is_command(name: str, word: str) -> bool:
     return False
 
 
+_SMALL = LIGHT | DENIALS | GENERIC
+
+
 def _list_words(low: str) -> "list[str]":
-    words = list(re.findall(r"[^\W\d_][\w-]*\w", low))
-    return [
-        word for word in words if word not in LIGHT and word not in DENIALS and word not in GENERIC and len(word) > 2
-    ]
+    words = re.findall(r"[^\W\d_][\w-]*\w", low)
+    return [word for word in words if word not in _SMALL and len(word) > 2]
 
 
-def is_literal(text: str) -> bool:
-    """Whether code has a form that no prose has, so that it can be looked for as it stands."""
-    return _LITERAL.fullmatch(text) is not None
+def make_code_pattern(code: str) -> str:
+    """A pattern for a piece of code that a person has named: as it stands, where no prose has such a form."""
+    if _LITERAL.fullmatch(code):
+        bare = code.removesuffix("()")
+        edge = r"(?<![\w.])" if bare[0].isalnum() else ""
+        return edge + re.escape(bare) + (r"\s*\(" if code.endswith("()") else r"(?!\w)" if bare[-1].isalnum() else "")
+    return rf"(?:(?<=: )|(?<=<)|(?<=\bas )|(?<=\.)){re.escape(code)}\b|(?<![\w.]){re.escape(code)}\("
 
 
-_LEAST = 3
-"""Letters of a word that a command may be known by."""
-
-
-def list_telling(instruction: Instruction) -> "set[str]":
-    """The words that may name a command."""
-    table = load_table()
-    said_of = (
-        each for each in instruction.words if not any(re.fullmatch(table[name], each) for name in ("touches", "only"))
-    )
-    return set(said_of) - set(table["generic"])
+def list_subjects(instruction: Instruction) -> "set[str]":
+    """The words of an instruction that say of what it is, where it names that by no path, program or act."""
+    ways = f"(?:{load_table()['touches']}|{load_table()['only']})"
+    return {word for word in list_telling(instruction.words) if not re.fullmatch(ways, word)}
 
 
 MOST_WORDS = 2
@@ -167,13 +165,12 @@ MOST_WORDS = 2
 
 def list_command_names(instruction: Instruction) -> "set[str]":
     """The words by which a ban names a command: "don't run the e2e tests"; none where it names it otherwise."""
-    low = instruction.clause.lower()
     if instruction.paths or instruction.programs or instruction.code or instruction.edits or instruction.acts:
         return set()
-    if not re.search(load_table()["uses"], low) and not re.search(load_table()["runs"], low):
-        return set()
-    telling = {name for name in list_telling(instruction) if name.isascii() and len(name) >= _LEAST} - _PLAIN_WORDS
-    return telling if len(telling) <= MOST_WORDS and telling >= list_telling(instruction) - _PLAIN_WORDS else set()
+    words = (
+        list_subjects(instruction) - _PLAIN_WORDS if says(instruction.clause.lower(), "uses", "runs") else set[str]()
+    )
+    return words if len(words) <= MOST_WORDS and all(map(str.isascii, words)) else set()
 
 
 _PLAIN_WORDS = frozenset(

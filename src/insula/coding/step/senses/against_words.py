@@ -34,12 +34,9 @@ def make_key(state: State, word: str) -> str:
 def _find_breach(state: State, action: Action) -> tuple[str, ...]:
     if not state.words or action.kind not in {EDIT, EXECUTE}:
         return ()
-    from insula.coding.step.instructions.breach import find_breach
+    from insula.coding.step.instructions.breach import find_breach, read_action
 
-    tool, given = (
-        ("bash", {"command": action.target}) if action.kind == EXECUTE else ("edit", {"file_path": action.target})
-    )
-    return find_breach(state.words, tool, given, "")
+    return find_breach(state.words, read_action(action.kind, action.target), "")
 
 
 _DOES = {

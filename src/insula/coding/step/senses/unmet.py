@@ -4,6 +4,7 @@ Felt where the host hears what is answered to the end of a turn, once for each d
 it left out is not named, and neither is anything at an end that asks a question.
 """
 
+from insula.coding.step.instructions.instruction import ASKED, screen_words
 from insula.coding.step.state import Reading, State
 
 NAME = "unmet"
@@ -17,14 +18,13 @@ def feel_end(state: State, said: str) -> Reading | None:
         state: when the agent stops; it holds what was done, where a hook has read it.
         said: its last words.
     """
-    if state.done is None or not said or not any(instruction.kind in {"request", "how"} for instruction in state.words):
+    if state.done is None or not said or not any(instruction.kind == ASKED for instruction in state.words):
         return None
-    from insula.coding.step.instructions.demands import ends_with_question, find_unmet, read_last_words
-    from insula.coding.step.instructions.instruction import screen_words
+    from insula.coding.step.instructions.demands import ends_with_question, find_unmet
 
     if ends_with_question(said):
         return None
-    unmet = find_unmet(state.words, state.done, read_last_words(said), state.carry.user_at)
+    unmet = find_unmet(state.words, state.done, said, state.carry.user_at)
     words = screen_words(unmet.demand.instruction.said) if unmet else ""
     if unmet is None or not words:
         return None
