@@ -36,7 +36,7 @@ whose fact it is: language/owner.* language/statements.* language/modality.*
 whether a line answers: memory/relevance.* memory/retrieval/scoring.* memory/retrieval/retrieve.* memory/item.*
   memory/retrieval/matching.* memory/retrieval/months.* text/relative_times.* turn/confidence.*
 preferences: language/preferences.py language/scope.* memory/wishes.* turn/wishes.* night/agreement.* night/polarity.*
-  night/unheard.* night/view.*
+  night/view.*
 corrections: night/corrections.* night/outcomes.*
   coding/step/instructions/* coding/step/corrections.* coding/step/person.* coding/step/stop_words.*
 what a reply is worth: text/answers.* text/constraint* text/hedges.* text/languages.* text/manner.* text/structure.*

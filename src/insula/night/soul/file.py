@@ -81,7 +81,27 @@ def write_soul(path: Path, document: Document, seen: str) -> str | None:
         return None
     if new == seen:
         return new
-    return new if _put_file(path, data, seen) else None
+    target = _resolve_link(path)
+    try:
+        foreign.private(target.parent)
+        with replace_file(target, _writable_mode(target)) as file:
+            file.write(data)
+            file.flush()
+            os.fsync(file.fileno())  # which takes long: the last look is behind it
+            if _digest_of(path) != seen:
+                raise _Changed
+    except _Changed:
+        return None
+    except OSError as error:
+        why = foreign.why(error)
+        raise InputError(
+            f"{str(path)!r} cannot be written ({why}) and is as it was; make room or allow it, and try again."
+        ) from error
+    return new
+
+
+class _Changed(Exception):
+    """Somebody changed the file since it was read."""
 
 
 def _digest_of(path: Path) -> str:
@@ -121,31 +141,6 @@ def _decode_text(data: bytes, path: Path) -> str:
     if "\0" in text:
         raise InputError(f"{str(path)!r} holds a zero byte and is no text; put a text in its place.")
     return text
-
-
-class _Changed(Exception):
-    """Somebody changed the file since it was read."""
-
-
-def _put_file(path: Path, data: bytes, seen: str) -> bool:
-    """Replace the file in one step, if it still is what was seen; it keeps its mode, and a new one is private."""
-    target = _resolve_link(path)
-    try:
-        foreign.private(target.parent)
-        with replace_file(target, _writable_mode(target)) as file:
-            file.write(data)
-            file.flush()
-            os.fsync(file.fileno())  # which takes long: the last look is behind it
-            if _digest_of(path) != seen:
-                raise _Changed
-    except _Changed:
-        return False
-    except OSError as error:
-        why = foreign.why(error)
-        raise InputError(
-            f"{str(path)!r} cannot be written ({why}) and is as it was; make room or allow it, and try again."
-        ) from error
-    return True
 
 
 def _writable_mode(target: Path) -> int:
