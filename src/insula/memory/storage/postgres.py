@@ -100,7 +100,6 @@ class PostgresServer:
 
     threads = CONNECTIONS
     shared = True
-    readers = 0
     residue = RESIDUE
 
     def __init__(self, url: str, forget: Callable[[], None]) -> None:
@@ -123,8 +122,8 @@ class PostgresServer:
     def prepare_storage(self) -> None:
         """There is nothing to make: a database is made by whoever runs the server."""
 
-    def is_open(self) -> bool:
-        """Nobody reads apart: each of its units of work stands beside the others."""
+    def reads_apart(self) -> bool:
+        """Nobody does: each of its units of work stands beside the others."""
         return False
 
     def read_unit(self, work: Callable[[sa.Connection], T]) -> T:

@@ -28,6 +28,14 @@ def _user_column() -> sa.Column[int]:
     return sa.Column("user_id", Number, sa.ForeignKey("users.id", ondelete="CASCADE"), nullable=False)
 
 
+def _text_columns(*names: str) -> list[sa.Column[str]]:
+    return [sa.Column(name, sa.Text, nullable=False) for name in names]
+
+
+def _session_column() -> sa.Column[int]:
+    return sa.Column("session_id", Number, sa.ForeignKey("sessions.id", ondelete="CASCADE"), nullable=False)
+
+
 def _partial_index(name: str, where: str) -> sa.Index:
     """An index of some of a user's memories."""
     return sa.Index(name, "user_id", sqlite_where=sa.text(where), postgresql_where=sa.text(where))
@@ -64,11 +72,9 @@ messages = sa.Table(
     metadata,
     _id_column(),
     _user_column(),
-    sa.Column("session_id", Number, sa.ForeignKey("sessions.id", ondelete="CASCADE"), nullable=False),
+    _session_column(),
     sa.Column("turn", sa.Integer, nullable=False),
-    sa.Column("provenance", sa.Text, nullable=False),
-    sa.Column("speaker", sa.Text, nullable=False),
-    sa.Column("content", sa.Text, nullable=False),
+    *_text_columns("provenance", "speaker", "content"),
     sa.Column("score", sa.Double),
     _time_column("said_at"),
     sa.Index(None, "session_id", "turn"),
@@ -89,20 +95,13 @@ memories = sa.Table(
     metadata,
     _id_column(),
     _user_column(),
-    sa.Column("session_id", Number, sa.ForeignKey("sessions.id", ondelete="CASCADE"), nullable=False),
+    _session_column(),
     sa.Column("message_id", Number, sa.ForeignKey("messages.id", ondelete="SET NULL")),
     sa.Column("after_id", Number, index=True),
-    sa.Column("kind", sa.Text, nullable=False),
-    sa.Column("provenance", sa.Text, nullable=False),
-    sa.Column("speaker", sa.Text, nullable=False),
-    sa.Column("language", sa.Text, nullable=False),
-    sa.Column("content", sa.Text, nullable=False),
-    sa.Column("line", sa.Text, nullable=False),
+    *_text_columns("kind", "provenance", "speaker", "language", "content", "line"),
     sa.Column("withheld", sa.Text, nullable=False, server_default=""),
     sa.Column("claims", sa.Text, nullable=False),
-    sa.Column("importance", sa.Double, nullable=False),
-    sa.Column("confidence", sa.Double, nullable=False),
-    sa.Column("salience", sa.Double, nullable=False),
+    *(sa.Column(name, sa.Double, nullable=False) for name in ("importance", "confidence", "salience")),
     sa.Column("uses", sa.Integer, nullable=False, server_default="0"),
     sa.Column("used_at", sa.Text, nullable=False),
     sa.Column("vector", sa.LargeBinary),
@@ -148,10 +147,7 @@ statements = sa.Table(
     _id_column(),
     _user_column(),
     sa.Column("memory_id", Number, sa.ForeignKey("memories.id", ondelete="CASCADE"), nullable=False, index=True),
-    *(
-        sa.Column(name, sa.Text, nullable=False)
-        for name in ("subject", "subjects", "mentions", "language", "modality", "marks", "terms", "text")
-    ),
+    *_text_columns("subject", "subjects", "mentions", "language", "modality", "marks", "terms", "text"),
     sa.Column("vector", sa.LargeBinary),
     sa.Index(None, "user_id", "subject"),
 )
@@ -196,10 +192,9 @@ signals = sa.Table(
     metadata,
     _id_column(),
     _user_column(),
-    sa.Column("session_id", Number, sa.ForeignKey("sessions.id", ondelete="CASCADE"), nullable=False),
+    _session_column(),
     sa.Column("turn", sa.Integer, nullable=False),
-    sa.Column("kind", sa.Text, nullable=False),
-    sa.Column("reason", sa.Text, nullable=False),
+    *_text_columns("kind", "reason"),
     sa.Column("data", sa.JSON, nullable=False),
     _time_column("at"),
     sa.Index(None, "user_id", "kind"),
@@ -233,9 +228,7 @@ revisions = sa.Table(
     metadata,
     _id_column(),
     _user_column(),
-    sa.Column("subject", sa.Text, nullable=False),
-    sa.Column("author", sa.Text, nullable=False),
-    sa.Column("content", sa.Text, nullable=False),
+    *_text_columns("subject", "author", "content"),
     sa.Column("evidence", sa.JSON, nullable=False),
     _time_column("at"),
     sa.Index(None, "user_id", "subject"),
@@ -247,9 +240,7 @@ nights = sa.Table(
     metadata,
     _id_column(),
     _user_column(),
-    sa.Column("night", sa.Text, nullable=False),
-    sa.Column("phase", sa.Text, nullable=False),
-    sa.Column("state", sa.Text, nullable=False),
+    *_text_columns("night", "phase", "state"),
     sa.Column("report", sa.JSON, nullable=False),
     _time_column("at"),
     sa.UniqueConstraint("user_id", "night", "phase"),
@@ -296,7 +287,7 @@ evidence = sa.Table(
     _id_column(),
     _user_column(),
     sa.Column("lesson_id", Number, sa.ForeignKey("lessons.id", ondelete="CASCADE"), nullable=False),
-    sa.Column("session_id", Number, sa.ForeignKey("sessions.id", ondelete="CASCADE"), nullable=False),
+    _session_column(),
     sa.Column("arm", sa.Text, nullable=False),
     sa.Column("happened", sa.Boolean, nullable=False),
     _time_column("at"),
@@ -309,9 +300,7 @@ spending = sa.Table(
     metadata,
     sa.Column("night", sa.Text, primary_key=True),
     sa.Column("user_id", Number, primary_key=True, autoincrement=False),
-    sa.Column("calls", sa.Double, nullable=False, server_default="0"),
-    sa.Column("tokens", sa.Double, nullable=False, server_default="0"),
-    sa.Column("cost", sa.Double, nullable=False, server_default="0"),
+    *(sa.Column(name, sa.Double, nullable=False, server_default="0") for name in ("calls", "tokens", "cost")),
     sa.Column("state", sa.Text, nullable=False, server_default=""),
     sa.Column("why", sa.Text, nullable=False, server_default=""),
     sa.Column("tries", sa.Integer, nullable=False, server_default="0"),
@@ -323,9 +312,7 @@ spending = sa.Table(
 strategies = sa.Table(
     "strategies",
     metadata,
-    sa.Column("model", sa.Text, primary_key=True),
-    sa.Column("kind", sa.Text, primary_key=True),
-    sa.Column("strategy", sa.Text, primary_key=True),
+    *(sa.Column(name, sa.Text, primary_key=True) for name in ("model", "kind", "strategy")),
     sa.Column("successes", sa.Integer, nullable=False),
     sa.Column("failures", sa.Integer, nullable=False),
     _time_column("at"),

@@ -72,14 +72,9 @@ class SqliteFile:
         """Open as long as the file: to open one for each unit of work costs as much as a statement."""
         self._file: tuple[int, int] | None = None
 
-    @property
-    def readers(self) -> int:
-        """Units of work that may read beside whoever writes."""
-        return READERS if self._reading else 0
-
-    def is_open(self) -> bool:
-        """Whether the file that is open is the one at its path; else whoever writes opens it first."""
-        return self._file is not None and _file_identity(self.name) == self._file
+    def reads_apart(self) -> bool:
+        """Whether others may read beside whoever writes: the file at its path is open; else who writes opens it."""
+        return self._reading is not None and self._file is not None and _file_identity(self.name) == self._file
 
     def read_unit(self, work: Callable[[sa.Connection], T]) -> T:
         """Do one unit of work that only reads, all of it at one moment.

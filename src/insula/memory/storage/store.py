@@ -17,7 +17,7 @@ from typing import Any, Concatenate, ParamSpec, Self, TypeVar
 
 import sqlalchemy as sa
 
-from insula.caches import clear_caches
+from insula.caches import LatestEntries, clear_caches
 from insula.errors import InputError, StoreError
 from insula.language.heads import limit_direction
 from insula.language.statements import MessageQuestion
@@ -32,7 +32,7 @@ from insula.memory.storage.changes import Change, Changes
 from insula.memory.storage.lessons import guidance_version, read_cited, write_preferences
 from insula.memory.storage.postgres import PostgresServer, is_server
 from insula.memory.storage.rows import Consolidated, Embedded, Place, TurnLine
-from insula.memory.storage.sqlite import SqliteFile
+from insula.memory.storage.sqlite import READERS, SqliteFile
 from insula.memory.storage.vectors import Near, Neighbourhoods, Vector, cosines_with, read_vectors, write_vectors
 from insula.memory.wishes import OwnWish, PreferenceChanges
 from insula.redaction import holds_token, redact
@@ -349,10 +349,10 @@ class Store:
         self.now = now
         self.closed = False
         self.neighbourhoods = Neighbourhoods()
-        self._places: dict[tuple[str, str], Place] = {}
+        self._places = LatestEntries[tuple[str, str], Place](_CACHED_PLACES)
         self._backend = open_backend(str(path), self.drop_cached)
         self._threads = ThreadPoolExecutor(self._backend.threads, "insula-store")
-        self._readers = ThreadPoolExecutor(max(1, self._backend.readers), "insula-reader")
+        self._readers = ThreadPoolExecutor(READERS, "insula-reader")
         self.sessions = SessionRepository(self)
         self.memories = MemoryRepository(self)
         self.nights = NightRepository(self)
@@ -424,7 +424,7 @@ class Store:
         All of it sees the memory as it is at one moment. A memory that is in no file is read by the thread that writes
         it.
         """
-        if self.closed or not (self._backend.readers and self._backend.is_open()):
+        if self.closed or not self._backend.reads_apart():
             return await self.run(work, *args, **options)
 
         def unit() -> T:
@@ -470,10 +470,8 @@ class Store:
         if (known := self._places.get((user, session))) is not None:
             return known
         check_names(user, session)
-        place = await self.run(statements.resolve_place, user, session, self.now())
-        if len(self._places) >= _CACHED_PLACES:
-            self._places.clear()
-        return self._places.setdefault((user, session), place)
+        self._places[user, session] = place = await self.run(statements.resolve_place, user, session, self.now())
+        return place
 
 
 def open_backend(address: str, forget: Callable[[], None]) -> SqliteFile | PostgresServer:
