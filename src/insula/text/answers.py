@@ -30,6 +30,7 @@ AskKind = Literal[
 ]
 """What a question or request asks for; "open" and "request" ask for nothing in particular."""
 
+_TOLD: frozenset[AskKind] = frozenset({"code", "number", "time", "place", "person", "name", "list", "how_to", "why"})
 MAX_CHARS = 8_000
 """A text is searched up to here; an answer that comes later is not the answer of a reply."""
 
@@ -61,7 +62,7 @@ _STEPS = re.compile(r"^\s*(?:[-*•]|\d{1,2}[.)])\s|`", re.M)
 
 def is_told(kind: AskKind) -> bool:
     """Whether `carries_answer` knows what could answer a question of this kind; of others it lets everything pass."""
-    return kind in _CHECKS
+    return kind in _TOLD
 
 
 def carries_answer(kind: AskKind, text: str, language: str) -> bool:
@@ -72,12 +73,25 @@ def carries_answer(kind: AskKind, text: str, language: str) -> bool:
     text = text[:MAX_CHARS].replace("’", "'")
     if not any(map(str.isalnum, text)):
         return False
-    check = _CHECKS.get(kind)
-    return check is None or check(text, language)
-
-
-def _holds_code(text: str, language: str) -> bool:
-    return bool(_CODE.search(text))
+    match kind:
+        case "code":
+            return bool(_CODE.search(text))
+        case "number":
+            return _holds_number(text, language)
+        case "time":
+            return _holds_time(text, language)
+        case "place" | "person":
+            return _holds_name(text, language) or _says_word(language, kind, text)
+        case "name":
+            return _holds_name(text, language) or len(text.split()) <= _FEW
+        case "list":
+            return bool(_ITEMS.search(text)) or _says_word(language, "and", text)
+        case "how_to":
+            return bool(_STEPS.search(text)) or _says_word(language, "steps", text)
+        case "why":
+            return _says_word(language, "why", text)
+        case _:
+            return True
 
 
 def _holds_number(text: str, language: str) -> bool:
@@ -143,43 +157,6 @@ def says_yes(text: str, language: str) -> bool | None:
 
 def _opens_with(language: str, words_name: str, clause: str) -> bool:
     return language in LANGUAGES and bool(_word_pattern(language, words_name).match(clause.lstrip().lower()))
-
-
-def _holds_place(text: str, language: str) -> bool:
-    return _holds_name(text, language) or _says_word(language, "place", text)
-
-
-def _holds_person(text: str, language: str) -> bool:
-    return _holds_name(text, language) or _says_word(language, "person", text)
-
-
-def _holds_named(text: str, language: str) -> bool:
-    return _holds_name(text, language) or len(text.split()) <= _FEW
-
-
-def _holds_list(text: str, language: str) -> bool:
-    return bool(_ITEMS.search(text)) or _says_word(language, "and", text)
-
-
-def _how_to(text: str, language: str) -> bool:
-    return bool(_STEPS.search(text)) or _says_word(language, "steps", text)
-
-
-def _holds_reason(text: str, language: str) -> bool:
-    return _says_word(language, "why", text)
-
-
-_CHECKS = {
-    "code": _holds_code,
-    "number": _holds_number,
-    "time": _holds_time,
-    "place": _holds_place,
-    "person": _holds_person,
-    "name": _holds_named,
-    "list": _holds_list,
-    "how_to": _how_to,
-    "why": _holds_reason,
-}
 
 
 def _says_word(language: str, words_name: str, text: str) -> bool:
