@@ -15,13 +15,13 @@ from insula.memory.relevance import (
     NEVER,
     PIECE,
     Relevance,
-    StoredStatement,
     answer_odds,
     find_nearness,
     judge_relevance,
 )
 from insula.memory.retrieval.embedding import embed_text
 from insula.memory.retrieval.encoding import encode_claims
+from insula.memory.storage.rows import StoredStatement
 from insula.memory.storage.statements import utc_moment
 from insula.memory.storage.vectors import embed_normalised
 from insula.text.analysis import analyse_text

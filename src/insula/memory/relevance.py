@@ -20,6 +20,7 @@ from insula.language.owner import ASSISTANT, USER, find_owners, names_among
 from insula.language.statements import MessageQuestion, Statement
 from insula.memory.retrieval.matching import add_aliases, find_aliases, holds_answer, is_about
 from insula.memory.retrieval.supersession import find_superseded
+from insula.memory.storage.rows import StoredStatement
 from insula.types import Bearing
 
 ANSWERS, BEARS = -1.0, -3.5
@@ -43,18 +44,6 @@ STATED = ("about", "theirs", "planned", "unreal", "lacks")
 planned, unreal, or lacks the kind of value asked for."""
 NAMES = ("near", "near_affinity", "overlap", "intercept")
 """All that is weighed, in this order; without vectors, the words in common alone."""
-
-
-class StoredStatement(NamedTuple):
-    """A statement as it is stored: of which memory, and when it was said."""
-
-    memory: int
-    said_at: float
-    statement: Statement
-    by_tool: bool = False
-    ended_by: int = 0
-    """The newer memory whose words end all that this one says, where the user's own model read so."""
-    ended_at: float = 0.0
 
 
 class Relevance(NamedTuple):

@@ -150,7 +150,7 @@ async def read_lines(reader: Reader) -> UnderstandingReport | None:
 async def _make_batch(reader: Reader, after: int, lines: Sequence[Unread]) -> Batch:
     """What one call is about: the lines, and what is known that they could concern."""
     here = {line.memory for line in lines}
-    new = [line for line in lines if line.is_new and line.by == USER and line.content]
+    new = [line for line in lines if line.is_new and line.provenance == USER and line.content]
     near = [number for line in new for number in await _find_near(reader, line) if number not in here]
     rows = await reader.store.read(unread.read_known_facts, reader.user_id, list(dict.fromkeys(near))[:MOST_KNOWN])
     stand = [
@@ -165,7 +165,9 @@ async def _make_batch(reader: Reader, after: int, lines: Sequence[Unread]) -> Ba
         *(Known(name, preference_words(guidance)) for name, guidance in wishes.items()),
     ]
     own = await asyncio.to_thread(_own_words, lines, hands_of(reader.embed))
-    said = [_extraction_line(line, own[line.message].text if line.by == USER else line.content) for line in lines]
+    said = [
+        _extraction_line(line, own[line.message].text if line.provenance == USER else line.content) for line in lines
+    ]
     return Batch(after, lines, facts, wishes, own, said, known, build_request(said, known))
 
 
@@ -179,7 +181,7 @@ def _own_words(lines: Sequence[Unread], hands: Hands) -> dict[int, UsersWords]:
 
 
 def _extraction_line(line: Unread, content: str) -> ExtractionLine:
-    return ExtractionLine(line.message, line.session, line.by, content, _format_day(line.said_at), line.is_new)
+    return ExtractionLine(line.message, line.session, line.provenance, content, _format_day(line.said_at), line.is_new)
 
 
 async def _find_near(reader: Reader, line: Unread) -> list[int]:
@@ -267,7 +269,7 @@ def _read_facts(line: Unread, facts: Iterable[ExtractedFact], batch: Batch) -> L
         for unread_line in batch.lines
         if unread_line.session == line.session and unread_line.message < line.message
     ]
-    said = [Utterance(line.content, line.by == USER) for line in before if line.content]
+    said = [Utterance(line.content, line.provenance == USER) for line in before if line.content]
     return extraction.read_line(
         line.content, line.language, [fact for fact in facts if fact.line == line.message], said
     )

@@ -11,7 +11,6 @@ from insula.memory.relevance import (
     ANSWERS,
     UNREAL,
     Relevance,
-    StoredStatement,
     find_limits,
     find_nearness,
     judge_relevance,
@@ -29,7 +28,7 @@ from insula.memory.retrieval.scoring import (
     rank_items,
 )
 from insula.memory.storage import statements
-from insula.memory.storage.rows import CandidateMemory, Place, TurnLine
+from insula.memory.storage.rows import CandidateMemory, Place, StoredStatement, TurnLine
 from insula.memory.storage.vectors import Vector, cosine_nearness, cosines_with, unpack_vectors
 from insula.text.questions import AskKind
 from insula.types import Recalled

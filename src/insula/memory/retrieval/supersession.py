@@ -12,11 +12,11 @@ from bisect import bisect_right
 from collections import defaultdict
 from collections.abc import Sequence
 from functools import cache, lru_cache
-from typing import Literal, NamedTuple, Protocol
+from typing import Literal, NamedTuple
 
 from insula.caches import clear_on_erasure
 from insula.language.owner import NOBODY, SOMEBODY
-from insula.language.statements import Statement
+from insula.memory.storage.rows import StoredStatement
 from insula.text.analysis import LANGUAGES, fold_accents
 from insula.text.grammar import UNSPACED, compile_words
 from insula.text.tables import load_table
@@ -34,21 +34,6 @@ _DOUBTFUL = frozenset({"negated", "ended", "before", "corrects"})
 """Marks of a statement that holds nothing which could end."""
 
 
-class Uttered(Protocol):
-    """A statement with its memory and the moment in which it was said."""
-
-    @property
-    def memory(self) -> int: ...
-    @property
-    def said_at(self) -> float: ...
-    @property
-    def statement(self) -> Statement: ...
-    @property
-    def by_tool(self) -> bool: ...
-    @property
-    def ended_by(self) -> int: ...
-
-
 class Key(NamedTuple):
     """The words of a statement in one of the forms in which another may end it."""
 
@@ -64,12 +49,12 @@ class StatementForm(NamedTuple):
     numbers: tuple[str, ...]
 
 
-def find_superseded(told: Sequence[Uttered]) -> dict[int, int]:
+def find_superseded(told: Sequence[StoredStatement]) -> dict[int, int]:
     """The memories that are over, each with the one that ended it first: as it was read, else by its form."""
     sure = sorted(
         (uttered for uttered in told if _is_plain(uttered)), key=lambda uttered: (uttered.memory, uttered.said_at)
     )
-    ends: dict[tuple[frozenset[str], Key], list[Uttered]] = defaultdict(list)
+    ends: dict[tuple[frozenset[str], Key], list[StoredStatement]] = defaultdict(list)
     for uttered in sure:
         for key in _read_uttered(uttered).ended:
             same = ends[uttered.statement.subjects, key]
@@ -85,7 +70,7 @@ def find_superseded(told: Sequence[Uttered]) -> dict[int, int]:
     return ended
 
 
-def _find_ender(old: Uttered, key: Key, ends: Sequence[Uttered]) -> int | None:
+def _find_ender(old: StoredStatement, key: Key, ends: Sequence[StoredStatement]) -> int | None:
     """The first of the newer memories that end a statement; None where the newest says the same number again."""
     numbers = _read_uttered(old).numbers
     if key.form == "value" and ends and _read_uttered(ends[-1]).numbers == numbers:
@@ -97,11 +82,11 @@ def _find_ender(old: Uttered, key: Key, ends: Sequence[Uttered]) -> int | None:
     return None
 
 
-def _read_uttered(uttered: Uttered) -> StatementForm:
+def _read_uttered(uttered: StoredStatement) -> StatementForm:
     return read_statement(uttered.statement.text, uttered.statement.language)
 
 
-def _is_plain(uttered: Uttered) -> bool:
+def _is_plain(uttered: StoredStatement) -> bool:
     """Whether a statement is meant as a fact of somebody in particular, by the user."""
     said = uttered.statement
     nobody = any(path == NOBODY or path.startswith(SOMEBODY) for path in said.subjects)

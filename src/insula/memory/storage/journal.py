@@ -98,12 +98,12 @@ def reports_after(connection: sa.Connection, user_id: int, phase: str, other: st
     return [_parse_report(text) for text in connection.execute(query.order_by(nights.c.id)).scalars()]
 
 
-def find_unfinished(connection: sa.Connection, user_id: int, end: str) -> tuple[str, float] | None:
+def _find_unfinished(connection: sa.Connection, user_id: int) -> tuple[str, float] | None:
     """The latest night where it was begun and not ended, and when its last entry was written."""
     mine = sa.and_(nights.c.user_id == user_id, nights.c.night.not_like(f"{REST}%"))
     query = sa.select(nights.c.night, nights.c.at).where(mine)
     last = connection.execute(query.order_by(nights.c.id.desc()).limit(1)).one_or_none()
-    return (last.night, last.at) if last and end not in read_journal(connection, user_id, last.night) else None
+    return (last.night, last.at) if last and END not in read_journal(connection, user_id, last.night) else None
 
 
 def last_night(connection: sa.Connection, user_id: int, phase: str) -> tuple[str, float] | None:
@@ -382,14 +382,11 @@ def check_preconditions(
 def _find_night(
     connection: sa.Connection, user_id: int, day: str, now: float
 ) -> tuple[str, Mapping[str, Mapping[str, Any]]]:
-    stopped = find_unfinished(connection, user_id, END)
+    stopped = _find_unfinished(connection, user_id)
     if stopped and abs(now - stopped[1]) < CADENCE:
         return stopped[0], read_journal(connection, user_id, stopped[0])
-    for number in count(1):
-        name = day if number == 1 else f"{day}-{number}"
-        if END not in (done := read_journal(connection, user_id, name)):
-            return name, done
-    raise AssertionError("there is always another number")
+    names = (day if number == 1 else f"{day}-{number}" for number in count(1))
+    return next((name, done) for name in names if END not in (done := read_journal(connection, user_id, name)))
 
 
 def _explain_wait(now: float, ended: float | None, end: Mapping[str, Any], sessions: list[StoredSession]) -> str:

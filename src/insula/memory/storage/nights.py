@@ -119,7 +119,7 @@ def summaries_of(connection: sa.Connection, user_id: int, limit: int) -> list[Su
 
 
 def insights_of(connection: sa.Connection, user_id: int, limit: int) -> list[Understood]:
-    """The latest insights, newest first: one that was written anew counts once, with all its sessions."""
+    """The latest insights, newest first, each with the sessions that it cites."""
     mine, source = memories.alias("mine"), memories.alias("source")
     query = (
         sa.select(mine.c.id, mine.c.content, mine.c.importance, mine.c.confidence)
@@ -134,14 +134,11 @@ def insights_of(connection: sa.Connection, user_id: int, limit: int) -> list[Und
         .where(relations.c.user_id == user_id, relations.c.kind == DERIVES)
         .where(relations.c.source_id.in_([row.id for row in rows]))
     )
-    of = {row.id: row.content for row in rows}
-    latest = {row.content: row for row in reversed(rows)}
-    sessions: dict[str, set[int]] = {content: set() for content in latest}
+    within: dict[int, set[int]] = {row.id: set() for row in rows}
     for insight, session in connection.execute(cited):
-        sessions[of[insight]].add(session)
+        within[insight].add(session)
     return [
-        Understood(row.id, content, tuple(sorted(sessions[content])), row.importance, row.confidence)
-        for content, row in sorted(latest.items(), key=lambda item: -item[1].id)
+        Understood(row.id, row.content, tuple(sorted(within[row.id])), row.importance, row.confidence) for row in rows
     ]
 
 

@@ -5,6 +5,7 @@ from datetime import datetime
 from typing import Any, NamedTuple
 
 from insula.guidance import Evidence, Life, assess_guidance
+from insula.language.statements import Statement
 from insula.types import MemoryKind, Provenance, SignalKind
 
 NAME_DIGITS = 10
@@ -239,6 +240,18 @@ class CandidateMemory(NamedTuple):
     metadata: str
     session: str
     """The name of its session."""
+
+
+class StoredStatement(NamedTuple):
+    """A statement as it is stored: of which memory, and when it was said."""
+
+    memory: int
+    said_at: float
+    statement: Statement
+    by_tool: bool = False
+    ended_by: int = 0
+    """The newer memory whose words end all that this one says, where the user's own model read so."""
+    ended_at: float = 0.0
 
 
 class Unstated(NamedTuple):

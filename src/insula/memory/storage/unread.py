@@ -37,17 +37,12 @@ class Unread(NamedTuple):
     message: int
     session: int
     turn: int
-    by: Provenance
+    provenance: Provenance
     content: str
     language: str
     memory: int
     said_at: float
     is_new: bool = True
-
-    @property
-    def provenance(self) -> Provenance:
-        """Whose line it is."""
-        return self.by
 
 
 class KnownMemory(NamedTuple):
