@@ -1,7 +1,6 @@
 """What the user's newer words end: facts, and preferences, of which the newest wins."""
 
 from collections.abc import Sequence
-from datetime import UTC, datetime
 
 import pytest
 
@@ -12,7 +11,7 @@ from insula.language.statements import extract_statements
 from insula.memory.retrieval.embedding import embed_text
 from insula.memory.retrieval.supersession import find_superseded
 from insula.memory.storage.rows import StoredGuidance, StoredStatement
-from insula.memory.storage.rows import TurnLine as Line
+from insula.memory.storage.rows import TranscriptLine as Line
 from insula.memory.wishes import MOST, OwnWish, apply_preferences, heard_in, is_told, preference_words
 from insula.text.analysis import analyse_text
 
@@ -114,7 +113,7 @@ CELSIUS, FAHRENHEIT = "temperature.celsius", "temperature.fahrenheit"
 
 def heard(message: str, tools: Sequence[str] = ()) -> tuple[OwnWish, ...]:
     """The preferences in a message of the user's."""
-    lines = [Line(1, "tool", "tool", text, datetime.now(UTC)) for text in tools]
+    lines = [Line(1, 1, "tool", text, 0.0, speaker="tool") for text in tools]
     return heard_in(users_words(message, "user", (), lambda _: None), lines, "en", embed_text)
 
 

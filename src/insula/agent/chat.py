@@ -14,7 +14,7 @@ from insula.errors import BudgetExceeded, InputError, ModelError, ModelSilent
 from insula.llm.budget import Account
 from insula.llm.client import Generation, Prompt, generate_reply
 from insula.llm.wire import Role
-from insula.memory.storage.rows import TurnLine
+from insula.memory.storage.rows import TranscriptLine
 from insula.metacognition import RECENT_RESPONSES, Metacognition, Turn, TurnResult, record_recalled
 from insula.session.adaptation import Stage
 from insula.session.saved import Advisory, Saved
@@ -332,7 +332,7 @@ def retry_prompt(asked: Prompt, response: str, sentence: str) -> Prompt:
     return Prompt(instructions=asked.instructions, history=said, prompt=sentence)
 
 
-def recent_history(lines: Sequence[TurnLine], room: int) -> list[tuple[Role, str]]:
+def recent_history(lines: Sequence[TranscriptLine], room: int) -> list[tuple[Role, str]]:
     """The last lines that fit, oldest first, beginning with one of the user's.
 
     No response is left out for what the monitor made of it: one may be asked about, and the monitor may be wrong.

@@ -3,7 +3,6 @@
 import asyncio
 import json
 from collections.abc import Iterable, Mapping, Sequence
-from datetime import UTC, datetime
 from hashlib import sha256
 from typing import NamedTuple, cast, get_args
 
@@ -21,7 +20,7 @@ from insula.memory.retrieval.encoding import encode_claims
 from insula.memory.retrieval.query import build_cue
 from insula.memory.storage import statements
 from insula.memory.storage.filters import read_moment
-from insula.memory.storage.rows import Place, TurnLine
+from insula.memory.storage.rows import Place, TranscriptLine
 from insula.memory.storage.store import check_names
 from insula.memory.storage.vectors import embed_normalised
 from insula.metacognition.arguments import check_message
@@ -136,14 +135,12 @@ async def remember_lines(
     with on_behalf_of(user):
         place = await engine.store.resolve_place(user, session)
         items: list[tuple[NewItem, float]] = []
-        before: list[TurnLine] = []
+        before: list[TranscriptLine] = []
         sources = [line.source_id for line in lines if line.source_id is not None]
         known = await engine.store.read(statements.taken_in, place.user_id, sources)
         for line in lines:
             if line.source_id in known:
-                said = TurnLine(
-                    0, line.provenance, line.speaker, redact(clean_text(plain_text(line.text))), datetime.now(UTC)
-                )
+                said = _make_line(engine, line, redact(clean_text(plain_text(line.text))))
                 before[:] = [*before, said][-CONTEXT_LINES:]
                 continue
             item = await _make_item(engine, place, line, before)
@@ -156,7 +153,7 @@ async def remember_lines(
         return numbers
 
 
-async def _make_item(engine: Engine, place: Place, line: ObservedLine, before: list[TurnLine]) -> NewItem:
+async def _make_item(engine: Engine, place: Place, line: ObservedLine, before: list[TranscriptLine]) -> NewItem:
     """A line as it is remembered; what was said `before` it is read where that is empty, and kept in step."""
     content = redact(clean_text(plain_text(line.text)))
     analysis = analyse_memorable(content, analyse_redacted(content))
@@ -183,9 +180,13 @@ async def _make_item(engine: Engine, place: Place, line: ObservedLine, before: l
     stated = await asyncio.to_thread(embedded_statements, *making) if told else ()
     shown = analysis.text if line.is_fact else join_facts(units, analysis.language)
     item = new_item(analysis, encoding, line.provenance, line.speaker, recollection.recalled, replies_to, stated, shown)
-    here = TurnLine(0, line.provenance, line.speaker, content, datetime.now(UTC))
-    before[:] = [*said, here][-CONTEXT_LINES:]
+    before[:] = [*said, _make_line(engine, line, content)][-CONTEXT_LINES:]
     return item._replace(content=content, vector=vector)
+
+
+def _make_line(engine: Engine, line: ObservedLine, content: str) -> TranscriptLine:
+    """A line as those after it are read beside it."""
+    return TranscriptLine(0, 0, line.provenance, content, engine.store.now(), speaker=line.speaker)
 
 
 async def amend_fact(engine: Engine, user: str, number: int, do: Do, text: str = "") -> Memory:

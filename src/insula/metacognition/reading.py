@@ -9,7 +9,7 @@ from collections.abc import Iterable, Sequence, Set
 
 from insula.language.owner import ASSISTANT, USER, short_name
 from insula.memory.item import REMEMBERED_CHARS
-from insula.memory.storage.rows import TurnLine
+from insula.memory.storage.rows import TranscriptLine
 from insula.redaction import is_redacted, without_markers
 from insula.text.analysis import Analysis, Sentence, analyse_text
 from insula.turn.instructions import may_show
@@ -104,7 +104,7 @@ def is_used(recalled: Recalled, said: frozenset[str], heard: frozenset[str]) -> 
     return len(terms & recalled.terms) >= USED_TERMS
 
 
-def terms_of(history: Sequence[TurnLine]) -> frozenset[str]:
+def terms_of(history: Sequence[TranscriptLine]) -> frozenset[str]:
     """The content words of what the user said last in the session."""
     said = [line.content for line in history if line.provenance == "user"][-RECENT_RESPONSES:]
     return frozenset(term for text in said for term in analyse_text(text[:REMEMBERED_CHARS]).terms)

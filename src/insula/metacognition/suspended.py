@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from pydantic import TypeAdapter, ValidationError
 
 from insula.errors import InputError
-from insula.memory.storage.rows import TurnLine
+from insula.memory.storage.rows import TranscriptLine
 from insula.session.adaptation import Adaptation, Stage
 from insula.session.conditions import Reason
 from insula.session.saved import Lever, Saved
@@ -39,7 +39,7 @@ class SuspendedTurn:
     words: TurnInstructions
     confidence: Confidence
     recalled: tuple[Recalled, ...]
-    history: tuple[TurnLine, ...]
+    history: tuple[TranscriptLine, ...]
     personal: bool
     lessons: tuple[guidance.UsedGuidance, ...]
     insights: tuple[guidance.UsedGuidance, ...]

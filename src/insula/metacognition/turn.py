@@ -34,7 +34,7 @@ from insula.memory.retrieval.index import CANDIDATES
 from insula.memory.retrieval.query import Cue, build_cue
 from insula.memory.retrieval.retrieve import Recollection
 from insula.memory.storage import statements
-from insula.memory.storage.rows import Embedded, Place, TurnLine, Unembedded
+from insula.memory.storage.rows import Embedded, Place, TranscriptLine, Unembedded
 from insula.memory.storage.store import check_types
 from insula.memory.storage.vectors import Embed, Vector, embed_normalised
 from insula.memory.wishes import OwnWish, is_all, texts_of, wishes_of
@@ -164,7 +164,7 @@ class Turn:
         self.heard: tuple[Preference, ...] = ()
         self.ended: tuple[str, ...] = ()
         self.insights: tuple[guidance.UsedGuidance, ...] = ()
-        self.history: tuple[TurnLine, ...] = ()
+        self.history: tuple[TranscriptLine, ...] = ()
         self.is_guest = False
         self.words = compose_instructions(self.identity, ())
         self.forgetting: forgetting.ForgetOutcome | None = None
@@ -348,12 +348,12 @@ class Turn:
         """How many lines before this turn may have asked for a secret that its message is."""
         return ASKED_BEFORE if may_answer(self.message) else 0
 
-    def _take_secrets(self, before: Sequence[TurnLine]) -> None:
+    def _take_secrets(self, before: Sequence[TranscriptLine]) -> None:
         """Take the secrets out of the message, those among them that a line before this turn asked for."""
         said = [(line.provenance == "user", line.content) for line in before]
         self._content, self._secrets = take_answer(self.message, said)
 
-    def _read_own(self, before: Sequence[TurnLine]) -> Analysis:
+    def _read_own(self, before: Sequence[TranscriptLine]) -> Analysis:
         """The analysis of what of the message the user said themselves, and did not hand over."""
         assert self.analysis is not None  # noqa: S101 it was read above
         self._own = users_words(self._content, USER, before, self._hands_over)

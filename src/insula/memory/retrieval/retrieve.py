@@ -28,7 +28,7 @@ from insula.memory.retrieval.scoring import (
     rank_items,
 )
 from insula.memory.storage import statements
-from insula.memory.storage.rows import CandidateMemory, Place, StoredStatement, TurnLine
+from insula.memory.storage.rows import CandidateMemory, Place, StoredStatement, TranscriptLine
 from insula.memory.storage.vectors import Vector, cosine_nearness, cosines_with, unpack_vectors
 from insula.text.questions import AskKind
 from insula.types import Recalled
@@ -49,7 +49,7 @@ class Recollection(NamedTuple):
     """What they were scored with."""
     standing: SubjectSides
     """Whom the candidates are about."""
-    said: tuple[TurnLine, ...] = ()
+    said: tuple[TranscriptLine, ...] = ()
     """Lines of the session's transcript, oldest first."""
     unscored: int = 0
     """Memories that share words with it and were not looked at, since fewer candidates were wished."""
@@ -65,7 +65,7 @@ class RetrievedRows(NamedTuple):
     """The candidates and the turns around them."""
     told: Sequence[StoredStatement]
     """Their statements."""
-    said: tuple[TurnLine, ...]
+    said: tuple[TranscriptLine, ...]
     unscored: int = 0
 
 

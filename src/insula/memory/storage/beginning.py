@@ -7,7 +7,7 @@ import sqlalchemy as sa
 from insula.memory.storage import statements
 from insula.memory.storage.lessons import Version, version_columns
 from insula.memory.storage.prepared import Prepared
-from insula.memory.storage.rows import Place, TurnLine
+from insula.memory.storage.rows import Place, TranscriptLine
 from insula.memory.storage.schema import in_working_memory, is_asserted, memories, signals
 from insula.types import IMPASSE, TURN, Signal
 
@@ -46,7 +46,7 @@ class Beginning(NamedTuple):
     """The last turns of the session, newest first, where they were asked for."""
     saliences: tuple[float, ...]
     """Of the session's working memory, where they were asked for."""
-    lines: tuple[TurnLine, ...]
+    lines: tuple[TranscriptLine, ...]
     """The last lines of the session, oldest first, where they were asked for."""
 
 

@@ -16,7 +16,6 @@ from insula.memory.storage.rows import (
     StoredSession,
     StoredSignal,
     Summarised,
-    TranscriptLine,
     Understood,
 )
 from insula.memory.storage.schema import (
@@ -54,14 +53,6 @@ _SESSIONS = (
     .group_by(sessions.c.id)
     .order_by(sa.func.max(messages.c.id))
 )
-LINE = ("id", "turn", "provenance", "content", "said_at", "score", "speaker")
-"""The columns of a line of a transcript."""
-_TRANSCRIPT = (
-    sa.select(*(messages.c[name] for name in LINE))
-    .where(messages.c.user_id == _USER, messages.c.session_id == sa.bindparam("session"))
-    .order_by(messages.c.id.desc())
-    .limit(sa.bindparam("most", type_=sa.Integer))
-)
 _LESSONS = sa.select(lessons).where(lessons.c.user_id == _USER).order_by(lessons.c.id)
 _STANDING = _LESSONS.where(lessons.c.retired_at.is_(None))
 _LIVED = sa.select(
@@ -85,17 +76,6 @@ _REVISED = (
 def sessions_of(connection: sa.Connection, user_id: int) -> list[StoredSession]:
     """A user's sessions, oldest first."""
     return [StoredSession(*row) for row in connection.execute(_SESSIONS, {"user": user_id})]
-
-
-def read_transcripts(
-    connection: sa.Connection, user_id: int, within: Sequence[int], limit: int
-) -> dict[int, list[TranscriptLine]]:
-    """The last lines of some sessions, each oldest first."""
-    talks = {each: {"user": user_id, "session": each, "most": limit} for each in within}
-    return {
-        session: [TranscriptLine(*row) for row in connection.execute(_TRANSCRIPT, asked).all()[::-1]]
-        for session, asked in talks.items()
-    }
 
 
 def user_id(connection: sa.Connection, user: str) -> int | None:

@@ -38,7 +38,8 @@ class TranscriptLine(NamedTuple):
     provenance: Provenance
     content: str
     at: float
-    score: float | None
+    score: float | None = None
+    """The assessment of a response."""
     speaker: str = ""
     """`user` for the user; a name where others talk."""
 
@@ -162,18 +163,6 @@ class Consolidated(NamedTuple):
     """Of each item that was promoted, in seconds since it was said."""
     saliences: tuple[float, ...]
     """Of each item that stays and was said lately: in as many turns as working memory holds exchanges."""
-
-
-class TurnLine(NamedTuple):
-    """One line of a transcript."""
-
-    turn: int
-    provenance: Provenance
-    speaker: str
-    content: str
-    at: datetime
-    score: float | None = None
-    """The assessment of a response."""
 
 
 class LedgerEntry(NamedTuple):

@@ -12,7 +12,7 @@ from insula.memory.retrieval.encoding import load_terms
 from insula.memory.storage import facts
 from insula.memory.storage.filters import load_metadata
 from insula.memory.storage.prepared import Prepared
-from insula.memory.storage.rows import CandidateMemory, Consolidated, Place, TurnLine, Voices
+from insula.memory.storage.rows import CandidateMemory, Consolidated, Place, TranscriptLine, Voices
 from insula.memory.storage.schema import in_working_memory, is_asserted, memories, messages, sessions, signals, users
 from insula.memory.storage.vectors import pack_vector
 from insula.types import TURN, Controls, Memory, Signal
@@ -43,11 +43,10 @@ _HERE_SAID = sa.and_(messages.c.user_id == sa.bindparam("user"), messages.c.sess
 _HELD_HERE = sa.and_(
     memories.c.user_id == sa.bindparam("user"), memories.c.session_id == sa.bindparam("session"), in_working_memory()
 )
+LINE = tuple(messages.c[name] for name in ("id", "turn", "provenance", "content", "said_at", "score", "speaker"))
+"""The columns of a line of a transcript."""
 _LINES = Prepared(
-    sa.select(*(messages.c[name] for name in ("turn", "provenance", "speaker", "content", "said_at", "score")))
-    .where(_HERE_SAID)
-    .order_by(messages.c.id.desc())
-    .limit(sa.bindparam("limit", type_=sa.Integer))
+    sa.select(*LINE).where(_HERE_SAID).order_by(messages.c.id.desc()).limit(sa.bindparam("limit", type_=sa.Integer))
 )
 _INSERTED = sa.insert(messages).returning(messages.c.id, messages.c.turn)
 _MESSAGE = Prepared(_INSERTED)
@@ -151,13 +150,18 @@ def _find_or_add(
     return known.fetch_row(connection, keys)[0]
 
 
-def read_lines(connection: sa.Connection, here: Place, limit: int) -> tuple[TurnLine, ...]:
+def read_lines(connection: sa.Connection, here: Place, limit: int) -> tuple[TranscriptLine, ...]:
     """The last lines of a session, oldest first."""
-    rows = _LINES.fetch_rows(connection, {**_place_values(here), "limit": limit})[::-1]
-    return tuple(
-        TurnLine(turn, provenance, speaker, content, utc_moment(said_at), score)
-        for turn, provenance, speaker, content, said_at, score in rows
-    )
+    return tuple(read_transcripts(connection, here.user_id, [here.session_id], limit)[here.session_id])
+
+
+def read_transcripts(
+    connection: sa.Connection, user_id: int, within: Sequence[int], limit: int
+) -> dict[int, list[TranscriptLine]]:
+    """The last lines of some sessions, each oldest first."""
+    asked = {"user": user_id, "limit": limit}
+    read = {session: _LINES.fetch_rows(connection, {**asked, "session": session}) for session in within}
+    return {session: [TranscriptLine(*row) for row in rows[::-1]] for session, rows in read.items()}
 
 
 def write_message(

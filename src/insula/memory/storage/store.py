@@ -31,7 +31,7 @@ from insula.memory.storage import facts, journal, nights, statements, views
 from insula.memory.storage.changes import Change, Changes
 from insula.memory.storage.lessons import guidance_version, read_cited, write_preferences
 from insula.memory.storage.postgres import PostgresServer, is_server
-from insula.memory.storage.rows import Consolidated, Embedded, Place, TurnLine
+from insula.memory.storage.rows import Consolidated, Embedded, Place, TranscriptLine
 from insula.memory.storage.sqlite import READERS, SqliteFile
 from insula.memory.storage.vectors import Near, Neighbourhoods, Vector, cosines_with, read_vectors, write_vectors
 from insula.memory.wishes import OwnWish, PreferenceChanges
@@ -39,7 +39,7 @@ from insula.redaction import holds_token, redact
 from insula.text.analysis import clean_text
 from insula.types import Controls, Signal
 
-__all__ = ["Place", "Recollection", "Store", "TurnLine"]
+__all__ = ["Place", "Recollection", "Store", "TranscriptLine"]
 
 NAME_CHARS = 200
 _CACHED_PLACES = 1_000
@@ -296,7 +296,7 @@ class NightRepository(_Repository):
     last_night = _reading_method(journal.last_night)
     reports_after = _reading_method(journal.reports_after)
     sessions_to_sleep_on = _reading_method(nights.sessions_of)
-    lines_of = _reading_method(nights.read_transcripts)
+    lines_of = _reading_method(statements.read_transcripts)
     list_summaries = _reading_method(nights.summaries_of)
     list_insights = _reading_method(nights.insights_of)
     list_remembered = _reading_method(nights.list_remembered)

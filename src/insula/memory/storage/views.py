@@ -8,7 +8,7 @@ import sqlalchemy as sa
 
 from insula.memory.retrieval import index
 from insula.memory.storage.filters import Filter
-from insula.memory.storage.nights import LINE, REST, user_id, words_on
+from insula.memory.storage.nights import REST, user_id, words_on
 from insula.memory.storage.rows import (
     Change,
     LedgerEntry,
@@ -19,8 +19,8 @@ from insula.memory.storage.rows import (
     TranscriptLine,
 )
 from insula.memory.storage.schema import memories, messages, nights, revisions, sessions, signals, users
+from insula.memory.storage.statements import LINE, utc_moment
 from insula.memory.storage.statements import read_memory as as_memory
-from insula.memory.storage.statements import utc_moment
 from insula.types import Memory
 
 MOST = 500
@@ -106,11 +106,7 @@ def read_talk(
         wanted = wanted.where(messages.c.turn < before)
     numbers = connection.execute(wanted.order_by(messages.c.turn.desc()).limit(min(turns, MOST))).scalars().all()
     said = messages.c
-    lines = (
-        sa.select(*(said[name] for name in LINE))
-        .where(said.session_id == here, said.turn.in_(numbers))
-        .order_by(said.turn, said.id)
-    )
+    lines = sa.select(*LINE).where(said.session_id == here, said.turn.in_(numbers)).order_by(said.turn, said.id)
     noticed = _select_entries().where(signals.c.session_id == here, signals.c.turn.in_(numbers)).order_by(signals.c.id)
     return SessionStretch(
         tuple(TranscriptLine(*row) for row in connection.execute(lines)),
