@@ -25,6 +25,7 @@ from insula.types import Memory
 
 MOST = 500
 """Rows that one look brings at most."""
+_MEMORY = (*memories.c, sessions.c.name.label("session"))
 ANY = Filter()
 """The filter of all that is remembered."""
 LOOKED_THROUGH = 5_000
@@ -138,35 +139,34 @@ def list_memories(
         before: the id of a memory that was seen already.
         limit: how many at most.
     """
-    query = _select_standing(user, *wanted.sql_conditions()).order_by(memories.c.id.desc()).limit(limit)
+    query = _select_memories(user, *wanted.sql_conditions()).order_by(memories.c.id.desc()).limit(limit)
     return _read_memories(connection, user, query if before is None else query.where(memories.c.id < before))
 
 
 def count_memories(connection: sa.Connection, user: str, wanted: Filter) -> int:
     """How many of a user's memories are wanted."""
-    query = sa.select(sa.func.count()).select_from(memories).join(sessions, sessions.c.id == memories.c.session_id)
-    return connection.execute(query.where(memories.c.user_id == _id_of(user), *wanted.sql_conditions())).scalar_one()
+    query = _select_memories(user, *wanted.sql_conditions(), columns=[sa.func.count(memories.c.id)])
+    return connection.execute(query).scalar_one()
 
 
 def list_matching_ids(connection: sa.Connection, user: str, wanted: Filter) -> list[int]:
     """The ids of a user's memories that are wanted and hold something, newest first, also of what nights let go."""
-    query = sa.select(memories.c.id).join(sessions, sessions.c.id == memories.c.session_id)
-    mine = query.where(memories.c.user_id == _id_of(user), memories.c.content != "", *_filter_conditions(wanted))
-    return list(connection.execute(mine.order_by(memories.c.id.desc())).scalars())
+    either = wanted._replace(retired=None).sql_conditions()
+    query = _select_memories(user, memories.c.content != "", *either, columns=[memories.c.id])
+    return list(connection.execute(query.order_by(memories.c.id.desc())).scalars())
 
 
 def find_memories(
     connection: sa.Connection, user: str, ids: Sequence[int], wanted: Filter | None = None
 ) -> Mapping[int, Memory]:
     """Some of a user's memories by id, retired ones too unless others are wanted; whose is another's is left out."""
-    these = _select_standing(user, memories.c.id.in_(ids), *(wanted.sql_conditions() if wanted else ()))
+    these = _select_memories(user, memories.c.id.in_(ids), *(wanted.sql_conditions() if wanted else ()))
     return {memory.id: memory for memory in _read_memories(connection, user, these)}
 
 
 def find_containing(connection: sa.Connection, user: str, text: str, wanted: Filter, limit: int) -> list[int]:
     """The ids of the latest of a user's memories that hold a text as it stands."""
-    query = sa.select(memories.c.id, memories.c.content).join(sessions, sessions.c.id == memories.c.session_id)
-    mine = query.where(memories.c.user_id == _id_of(user), *wanted.sql_conditions())
+    mine = _select_memories(user, *wanted.sql_conditions(), columns=[memories.c.id, memories.c.content])
     latest = mine.order_by(memories.c.id.desc()).limit(LOOKED_THROUGH).subquery()
     matching = sa.select(latest.c.id).where(latest.c.content.icontains(text, autoescape=True))
     return list(connection.execute(matching.order_by(latest.c.id.desc()).limit(limit)).scalars())
@@ -182,13 +182,9 @@ def read_history(connection: sa.Connection, user: str, number: int) -> list[Chan
     return [Change(author=row.author, why=str(row.evidence.get("why", "")), at=utc_moment(row.at)) for row in rows]
 
 
-def _filter_conditions(wanted: Filter) -> list[sa.ColumnElement[bool]]:
-    """The conditions of a filter, whether a night let it go or not."""
-    return wanted._replace(retired=None).sql_conditions()
-
-
-def _select_standing(user: str, *where: sa.ColumnElement[bool]) -> sa.Select[Any]:
-    columns: Any = [*memories.c, sessions.c.name.label("session")]
+def _select_memories(
+    user: str, *where: sa.ColumnElement[bool], columns: Sequence[sa.ColumnElement[Any]] = _MEMORY
+) -> sa.Select[Any]:
     joined: Any = sa.select(*columns).join(sessions, sessions.c.id == memories.c.session_id)
     return joined.where(memories.c.user_id == _id_of(user), *where)
 
