@@ -39,7 +39,7 @@ preferences: language/preferences.py language/scope.* memory/wishes.* turn/wishe
   night/view.*
 corrections: night/corrections.* night/outcomes.*
   coding/step/instructions/* coding/step/corrections.* coding/step/person.* coding/step/stop_words.*
-what a reply is worth: text/answers.* text/constraint* text/hedges.* text/languages.* text/manner.* text/structure.*
+what a reply is worth: text/answers.* text/constraint* text/hedges.* text/languages.* text/manner.* text/payload.*
   turn/checks/* turn/exchange.* turn/hedging.* turn/mending.* turn/monitor.* turn/remembered.* turn/reply.*
   turn/similarity.* turn/source.* turn/substance.* turn/verdict.*
 all else: text/* screening* agent/guided.* night/grounding.* night/distil.*

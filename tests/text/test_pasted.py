@@ -6,8 +6,7 @@ from hypothesis import strategies as st
 
 from growth import LINEAR, growth
 from insula.text.pasted import QUOTED, find_quotations, own_words, told_words
-from insula.text.payload import is_payload
-from insula.text.structure import is_structured
+from insula.text.payload import is_payload, is_structured
 
 
 @pytest.mark.parametrize(

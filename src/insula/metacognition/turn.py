@@ -66,9 +66,8 @@ from insula.session.saved import Advisory, Lever, Saved, make_advisories
 from insula.session.snapshot import Snapshot
 from insula.telemetry import open_span, record_evaluation
 from insula.text.analysis import UNKNOWN, Analysis, analyse_text, clean_text
-from insula.text.payload import is_payload
+from insula.text.payload import is_payload, is_structured
 from insula.text.questions import Ask, find_asks
-from insula.text.structure import is_structured
 from insula.turn import confidence, forgetting, guidance, impasse, mending, monitor, wishes
 from insula.turn.gate import MemoryGate, decide_gate, most_personal
 from insula.turn.hedging import HedgedResponse, hedge_response

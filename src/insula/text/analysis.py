@@ -5,7 +5,7 @@ The same terms are indexed, searched, scored and assessed, so that every part of
 
 import re
 import unicodedata
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache, lru_cache
 from typing import TYPE_CHECKING, NamedTuple
@@ -387,3 +387,23 @@ def _find_names(words: tuple[AnalysedWord, ...], language: str) -> frozenset[str
     if names and words[0].term and words[0].capital and words[1].capital and words[1].term:
         names.add(words[0].term)
     return frozenset(names)
+
+
+def surface_forms(terms: Iterable[str], texts: Sequence[str]) -> list[str]:
+    """Some terms as the texts that they come from write them: a stem ("kilometr") is no word, and nobody reads one.
+
+    A term that stands in none of them is left out.
+    """
+    forms: dict[str, str] = {}
+    for text in texts:
+        for sentence in analyse_text(text).sentences:
+            for word in sentence.words:
+                forms.setdefault(word.term, word.text.lower())
+    together = " ".join(texts)
+    words = (forms.get(term) or (term if _is_whole(term, together) else "") for term in terms)
+    return list(dict.fromkeys(word for word in words if word))
+
+
+def _is_whole(term: str, text: str) -> bool:
+    """Whether a term is what was written: of Chinese and Japanese, which are not stemmed."""
+    return not term.isascii() and term in text

@@ -12,7 +12,7 @@ from insula.screening import screen_text
 from insula.text.analysis import LANGUAGES, UNKNOWN, detect_language
 from insula.text.grammar import UNSPACED
 from insula.text.manner import declines_answer, hedges_answer
-from insula.text.structure import is_structured
+from insula.text.payload import is_structured
 from insula.types import HEDGE_THRESHOLD, Assessment, Identity
 
 NAMED = 2
