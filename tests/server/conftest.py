@@ -141,7 +141,7 @@ def app(request: pytest.FixtureRequest) -> Generator[FastAPI]:
     )
     asyncio.run(chat.reply("ana", "monday", "I live in Lisbon."))
     made = create_app(service)
-    made.state.live.closed = True  # a stream that goes on for ever would never be checked
+    made.state.service.live.closed = True  # a stream that goes on for ever would never be checked
     yield made
     asyncio.run(metacognition.close())
 

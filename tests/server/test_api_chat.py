@@ -130,7 +130,7 @@ async def test_a_message_that_a_server_that_stops_had_not_come_to_is_said_to_be_
     gate = model.gate if held == "the model" else encoder
     metacognition.engine.embed = encoder.before(encoded) if held == "the encoder" else None
     app = create_app(make_service(model=model))
-    turns: RunningTurns = app.state.turns
+    turns: RunningTurns = app.state.service.turns
     here = httpx2.AsyncClient(transport=httpx2.ASGITransport(app), base_url="http://127.0.0.1")
     sent = [asyncio.create_task(say(here, f"Number {number}.")) for number in range(AT_ONCE + 1)]
     await gate.reached(AT_ONCE)
@@ -189,7 +189,7 @@ async def test_a_server_that_stops_says_that_a_message_is_kept_where_it_is_on_th
         case _:
             gate = model.gate
     app = create_app(make_service(model=model))
-    turns: RunningTurns = app.state.turns
+    turns: RunningTurns = app.state.service.turns
     here = httpx2.AsyncClient(transport=httpx2.ASGITransport(app), base_url="http://127.0.0.1")
     wish = SAID | {"message": "Please always answer me in German."}
     sending = asyncio.create_task(here.post("/agent/chat", json=wish, headers={"Accept": accept}))

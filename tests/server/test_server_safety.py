@@ -19,7 +19,7 @@ from insula.server.door.attempts import ADDRESSES, FREE, MOST_FAILURES, MOST_SEC
 from insula.server.door.bodies import BODY_BYTES, Bodies
 from insula.server.door.gate import Crowd
 from insula.server.door.headers import HEADERS, SecurityHeaders
-from insula.server.tokens import FILE, Holder, Keys
+from insula.server.tokens import FILE, Keys
 from patience import DEADLOCK_SECONDS, until
 
 pytestmark = pytest.mark.anyio
@@ -302,8 +302,9 @@ def test_what_is_kept_opens_nothing(tmp_path: Path) -> None:
     raw = (tmp_path / FILE).read_text()
     assert text not in raw
     keys = Keys({}, tmp_path / FILE, lambda: 0.0)
-    assert keys.find_holder(text) == Holder("ana", "ana-1")
-    assert keys.find_holder(json.loads(raw)[0]["digest"]) is None
+    found = keys.find_token(text)
+    assert found and (found.user, found.name) == ("ana", "ana-1")
+    assert keys.find_token(json.loads(raw)[0]["digest"]) is None
 
 
 def test_a_token_ends_on_its_day(tmp_path: Path) -> None:
@@ -311,10 +312,10 @@ def test_a_token_ends_on_its_day(tmp_path: Path) -> None:
     day, ever = *kept(tmp_path / FILE, "ana"), *kept(tmp_path / FILE, "ben", days=0)
     keys = Keys({}, tmp_path / FILE, lambda: clock[0])
     clock[0] = DAY - 1
-    assert keys.find_holder(day)
+    assert keys.find_token(day)
     clock[0] = DAY
-    assert keys.find_holder(day) is None
-    assert keys.find_holder(ever) == Holder("ben", "ben-1")
+    assert keys.find_token(day) is None
+    assert keys.find_token(ever)
     assert keys, "that it is over opens no door"
 
 
@@ -340,17 +341,17 @@ def test_a_file_that_holds_no_tokens_is_said_and_opens_nothing(text: str, tmp_pa
         tokens.read_tokens(tmp_path / FILE)
     keys = Keys({}, tmp_path / FILE)
     assert keys
-    assert keys.find_holder(text) is None
+    assert keys.find_token(text) is None
 
 
 def test_a_file_that_others_may_read_opens_nothing(tmp_path: Path) -> None:
     (text,) = kept(tmp_path / FILE, "ana", days=0)
     keys = Keys({}, tmp_path / FILE)
-    assert keys.find_holder(text)
+    assert keys.find_token(text)
     (tmp_path / FILE).chmod(0o640)
-    assert keys.find_holder(text) is None
+    assert keys.find_token(text) is None
     (tmp_path / FILE).chmod(0o600)
-    assert keys.find_holder(text)
+    assert keys.find_token(text)
 
 
 def test_who_tries_again_and_again_waits_longer_and_is_refused_in_the_end(caplog: pytest.LogCaptureFixture) -> None:

@@ -202,7 +202,7 @@ async def test_for_who_does_not_read_nothing_is_read_ahead(
     listener = asyncio.create_task(app(_SIGNALS, receive, send))
     for _ in range(10):
         await _write(metacognition.store, ledger.BATCH)
-        app.state.live.wake_listeners(
+        app.state.service.live.wake_listeners(
             Signal(kind="meta:turn", user="ana", session="", turn=1, reason="", at=datetime.now(UTC))
         )
         await asyncio.sleep(0.01)

@@ -18,9 +18,8 @@ from insula.memory.storage.spending import Spent
 from insula.memory.storage.store import Store
 from insula.night.cycle import END, Night, Phase, PhaseName, PhaseReport, Result, SleepReport, sleep_cycle
 from insula.server import timer
-from insula.server.rests import Rests, run_rests
 from insula.server.service import Service
-from insula.server.timer import SPREAD, NightTimer, night_delay, run_timer, run_user_night
+from insula.server.timer import SPREAD, NightTimer, Rests, night_delay, run_rests, run_timer, run_user_night
 from insula.testing import FrozenClock, ScriptedModel, memory_store
 from patience import DEADLOCK_SECONDS, until
 
@@ -86,7 +85,7 @@ async def test_each_user_sleeps_in_the_quiet_hours_of_their_own_zone(
     looker = NightTimer(service)
     for _ in range(24 * 2):
         clock.advance(HOUR / 2)
-        await looker.run_due_nights()
+        await looker.serve_waiting()
         for user, zone in ZONES.items():
             if user not in found and (name := await nights(store, user)):
                 found[user] = f"{clock().astimezone(zone):%Y-%m-%d %H:%M}"
@@ -102,7 +101,7 @@ async def test_quiet_hours_bind_it(
 ) -> None:
     await talk(store, "ana")
     go_to(clock, BERLIN, 2026, 1, 6, hour, minute)
-    await NightTimer(service).run_due_nights()
+    await NightTimer(service).serve_waiting()
     assert await nights(store, "ana") == ("2026-01-06" if sleeps else None)
 
 
@@ -111,11 +110,11 @@ async def test_a_restart_within_the_quiet_hours_repeats_no_night(
 ) -> None:
     await talk(store, "ana")
     go_to(clock, BERLIN, 2026, 1, 6, 2, 30)
-    await NightTimer(service).run_due_nights()
+    await NightTimer(service).serve_waiting()
     await talk(store, "ana", session="tuesday")
     monkeypatch.setattr(timer, "run_user_night", never)
     clock.advance(HOUR)
-    await NightTimer(service).run_due_nights()  # another process: it knows nothing but what stands in the store
+    await NightTimer(service).serve_waiting()  # another process: it knows nothing but what stands in the store
     assert await nights(store, "ana") == "2026-01-06"
 
 
@@ -151,7 +150,7 @@ async def test_when_clocks_change_there_is_one_night_all_the_same(
     looker = NightTimer(service)
     for _ in range(24 * 6):
         clock.advance(600)
-        await looker.run_due_nights()
+        await looker.serve_waiting()
     assert ran == [opens]
     assert await nights(store, "ana") == name
 
@@ -163,12 +162,12 @@ async def test_a_clock_that_is_put_back_brings_no_second_night(
     await talk(store, "ana")
     go_to(clock, BERLIN, 2026, 1, 6, 3, 30)
     looker = NightTimer(service)
-    await looker.run_due_nights()
+    await looker.serve_waiting()
     assert await nights(store, "ana") == "2026-01-06"
     monkeypatch.setattr(timer, "run_user_night", never)
     clock.advance(-back)
-    await looker.run_due_nights()
-    await NightTimer(service).run_due_nights()
+    await looker.serve_waiting()
+    await NightTimer(service).serve_waiting()
 
 
 def test_moments_lie_within_the_first_hours_spread_and_drawn_anew_each_night(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -203,7 +202,7 @@ async def test_a_failed_night_is_counted_and_tried_again_in_half_an_hour_while_o
     seen: list[tuple[int, int]] = []
     while clock() < begun + timedelta(minutes=120):
         before = tries["ana"]
-        await looker.run_due_nights()
+        await looker.serve_waiting()
         if tries["ana"] > before:
             seen.append(((clock() - begun).seconds // 60, int(failures(service, "night"))))
         clock.advance(60)
@@ -242,13 +241,13 @@ async def test_two_servers_on_one_store_never_run_one_night_twice(
                 zone_of=ZONES.get,
             )
         )
-        first = asyncio.create_task(NightTimer(service).run_due_nights())
+        first = asyncio.create_task(NightTimer(service).serve_waiting())
         await inside.wait()
-        await second.run_due_nights()
+        await second.serve_waiting()
         go_on.set()
         await first
         clock.advance(HOUR)
-        await second.run_due_nights()
+        await second.serve_waiting()
     assert ran == ["2026-01-06"]
     assert failures(service, "night") == 0
 
@@ -270,7 +269,7 @@ async def test_no_more_than_a_few_sleep_at_once_and_none_begins_when_quiet_hours
 
     monkeypatch.setattr(timer, "run_user_night", long)
     go_to(clock, BERLIN, 2026, 1, 6, 2, 30)
-    await NightTimer(replaced(service, BERLIN)).run_due_nights()
+    await NightTimer(replaced(service, BERLIN)).serve_waiting()
     assert (most, inside) == (timer.AT_ONCE, 0)
     assert slept < 6
 
@@ -280,7 +279,7 @@ async def test_it_runs_with_the_block_survives_a_store_that_is_away_and_stops_wi
 ) -> None:
     await talk(store, "ana")
     go_to(clock, BERLIN, 2026, 1, 6, 3, 0)
-    monkeypatch.setattr(timer, "LOOK_SECONDS", 0.01)
+    monkeypatch.setattr(NightTimer, "look_seconds", 0.01)
     users, away = store.nights.list_users, 3
 
     async def sometimes() -> list[str]:
@@ -367,15 +366,15 @@ async def test_lines_are_read_once_nothing_was_said_for_a_minute() -> None:
         rests = Rests(service_of(store, model))
         await tell(store, SISTER)
         clock.advance(30)
-        await rests.read_resting()
+        await rests.serve_waiting()
         assert not model.requests
         clock.advance(31)
-        await rests.read_resting()
-        await rests.read_resting()
+        await rests.serve_waiting()
+        await rests.serve_waiting()
         assert len(model.requests) == 1
         user = await tell(store, "Thanks.")
         clock.advance(61)
-        await rests.read_resting()
+        await rests.serve_waiting()
         assert len(model.requests) == 2
         assert await store.run(unread.tokens_spent, user, store.now()) > 0
         clock.advance(2 * 86_400)
@@ -388,7 +387,7 @@ async def test_what_was_said_more_than_a_week_ago_is_read_no_more() -> None:
         model = ScriptedModel(lambda _: EMPTY)
         await tell(store, SISTER)
         clock.advance(8 * 86_400)
-        await Rests(service_of(store, model)).read_resting()
+        await Rests(service_of(store, model)).serve_waiting()
         assert not model.requests
 
 
@@ -398,7 +397,7 @@ async def test_a_clock_that_goes_back_keeps_no_line_from_being_read() -> None:
         model = ScriptedModel(lambda _: EMPTY)
         await tell(store, SISTER)
         clock.advance(-3 * 86_400)
-        await Rests(service_of(store, model)).read_resting()
+        await Rests(service_of(store, model)).serve_waiting()
         assert len(model.requests) == 1
 
 
@@ -408,7 +407,7 @@ async def test_whose_tokens_of_the_day_are_spent_waits() -> None:
         model = ScriptedModel(lambda _: EMPTY)
         await tell(store, SISTER)
         clock.advance(61)
-        await Rests(service_of(store, model, tokens=1_000)).read_resting()
+        await Rests(service_of(store, model, tokens=1_000)).serve_waiting()
         assert not model.requests
 
 
@@ -419,11 +418,11 @@ async def test_a_user_whose_lines_cannot_be_read_holds_up_nobody() -> None:
         rests = Rests(service_of(store, model))
         await tell(store, SISTER)
         clock.advance(61)
-        await rests.read_resting()
-        await rests.read_resting()
+        await rests.serve_waiting()
+        await rests.serve_waiting()
         assert len(model.requests) == 1
         clock.advance(301)
-        await rests.read_resting()
+        await rests.serve_waiting()
         assert len(model.requests) == 2
 
 

@@ -4,6 +4,8 @@ Beside that stand in a request the agent's own brief, and as much of the session
 """
 
 import logging
+import secrets
+import time
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from typing import TYPE_CHECKING, Any
@@ -121,6 +123,11 @@ class Reply:
                 else {}
             ),
         }
+
+
+def new_session() -> str:
+    """The name of a new session: the time at which it began, and something to tell two of one second apart."""
+    return f"{time.strftime('%Y-%m-%d-%H%M%S')}-{secrets.token_hex(2)}"
 
 
 class Chat:

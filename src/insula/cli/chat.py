@@ -2,14 +2,11 @@
 
 import asyncio
 import json as jsonlib
-import secrets
 import sys
-import time
 from collections import deque
 from collections.abc import Iterator
-from contextlib import AsyncExitStack, suppress
+from contextlib import AsyncExitStack, nullcontext, suppress
 from dataclasses import dataclass, field
-from functools import partial
 from pathlib import Path
 from typing import Annotated
 
@@ -17,11 +14,10 @@ import typer
 from rich.console import Console, RenderableType
 from rich.live import Live
 from rich.markdown import Markdown
-from rich.status import Status
 from rich.text import Text
 
 from insula import settings as settings_module
-from insula.agent.chat import Chat, Reply
+from insula.agent.chat import Chat, Reply, new_session
 from insula.cli import lines, render
 from insula.cli.common import LOG_FILE, log_to, model_understands, soul_of
 from insula.cli.lines import ask_yes
@@ -95,6 +91,10 @@ class ChatSession:
     kept: bool = False
     """Whether what was typed last is on the disk."""
 
+    def mark_kept(self) -> None:
+        """Note that it is."""
+        self.kept = True
+
 
 def chat(
     model: Model = None,
@@ -111,7 +111,7 @@ def chat(
     with asyncio.Runner() as runner:
         stack = AsyncExitStack()
         try:
-            with _show_waiting():
+            with Console(stderr=True).status("waking the model"):
                 agent = runner.run(stack.enter_async_context(open_agent(settings, name)))
                 runner.run(_adopt_soul(agent, user))
             if agent.guided and not json and not runner.run(agent.metacognition.store.nights.list_users()):
@@ -138,27 +138,17 @@ def _tell_news(talk: ChatSession) -> None:
         Console(stderr=True, highlight=False, soft_wrap=True).print(said, style="dim")
 
 
-def new_session() -> str:
-    """The name of a new session: the time at which it began, and something to tell two of one second apart."""
-    return f"{time.strftime('%Y-%m-%d-%H%M%S')}-{secrets.token_hex(2)}"
-
-
 async def _adopt_soul(chat: Chat, user: str) -> None:
     """Take in what a person wrote into SOUL.md since; a file that cannot be read is no reason not to talk."""
     try:
         await adopt_edits(chat.metacognition.store, user, soul_of(user))
     except InsulaError as error:
-        print(f"insula: {error}", file=sys.stderr)
+        lines.print_warning(str(error))
 
 
 async def _last_session(chat: Chat, user: str) -> str | None:
     sittings = await chat.metacognition.store.read(views.list_sittings, user, None, views.MOST)
     return max(sittings, key=lambda sitting: sitting.last_at).name if sittings else None
-
-
-def _show_waiting() -> Status:
-    """A spinner on standard error while the model loads; nothing where no person is looking."""
-    return Console(stderr=True).status("waking the model")
 
 
 def _run_conversation(talk: ChatSession) -> None:
@@ -178,13 +168,8 @@ def _run_conversation(talk: ChatSession) -> None:
         except KeyboardInterrupt:
             if not interactive:
                 raise
-            talk.console.print(_stopped_sentence(talk, line), style="dim")
-
-
-def _stopped_sentence(talk: ChatSession, line: str) -> str:
-    if _is_command(line):
-        return STOPPED
-    return STOPPED_KEPT if talk.kept else STOPPED_BEFORE
+            stopped = STOPPED if _is_command(line) else STOPPED_KEPT if talk.kept else STOPPED_BEFORE
+            talk.console.print(stopped, style="dim")
 
 
 def _read_typed(talk: ChatSession) -> Iterator[str]:
@@ -355,7 +340,7 @@ def _offer_night(talk: ChatSession) -> None:
 
 def _run_exchange(talk: ChatSession, line: str, interactive: bool) -> None:
     talk.kept, stream = False, interactive and talk.console.is_terminal and not talk.json
-    reply = _stream_reply(talk, line) if stream else talk.runner.run(_get_reply(talk, line))
+    reply = _get_reply(talk, line, stream)
     talk.replies.append(reply)
     talk.failed |= reply.error is not None
     if talk.json:
@@ -374,25 +359,20 @@ def _run_exchange(talk: ChatSession, line: str, interactive: bool) -> None:
     talk.console.print()
 
 
-async def _get_reply(talk: ChatSession, line: str) -> Reply:
-    return await talk.chat.reply(talk.user, talk.session, line, on_kept=partial(_mark_kept, talk))
-
-
-def _mark_kept(talk: ChatSession) -> None:
-    talk.kept = True
-
-
-def _stream_reply(talk: ChatSession, line: str) -> Reply:
-    """The reply, with its provisional text on screen until the assessed text takes its place (K2)."""
+def _get_reply(talk: ChatSession, line: str, stream: bool) -> Reply:
+    """The reply; streamed, its provisional text is on screen until the assessed text takes its place (K2)."""
     pieces: list[str] = []
-    with Live(console=talk.console, transient=True, refresh_per_second=12) as live:
+    with Live(console=talk.console, transient=True, refresh_per_second=12) if stream else nullcontext() as live:
 
         def show_delta(delta: str) -> None:
             pieces.append(clean_text(delta))
-            live.update(Text("".join(pieces), style="dim"))
+            if live is not None:
+                live.update(Text("".join(pieces), style="dim"))
 
-        reply = talk.chat.reply(talk.user, talk.session, line, on_delta=show_delta, on_kept=partial(_mark_kept, talk))
-        return talk.runner.run(reply)
+        on_delta = show_delta if stream else None
+        return talk.runner.run(
+            talk.chat.reply(talk.user, talk.session, line, on_delta=on_delta, on_kept=talk.mark_kept)
+        )
 
 
 def _show_error(talk: ChatSession, sentence: str, line: str) -> None:
@@ -400,7 +380,7 @@ def _show_error(talk: ChatSession, sentence: str, line: str) -> None:
         record = {"turn": None, "session": talk.session, "message": line[:200], "error": sentence}
         print(jsonlib.dumps(record, ensure_ascii=False), flush=True)
     else:
-        Console(stderr=True, highlight=False, soft_wrap=True).print(Text(f"insula: {sentence}"))
+        lines.print_warning(sentence)
 
 
 MISSING = 'There is no question; write one: insula ask "Where does Ana live?"'

@@ -13,7 +13,15 @@ from insula.cli.options import All, Json, User, Yes
 from insula.memory.storage.ledger import Do
 from insula.memory.storage.store import Store
 from insula.night import curation
-from insula.operations.guidance import KINDS, GuidanceItem, Kind, describe_rule, guidance_record, list_guidance
+from insula.operations.guidance import (
+    KINDS,
+    GuidanceItem,
+    Kind,
+    describe_rule,
+    explained_record,
+    guidance_record,
+    list_guidance,
+)
 from insula.text.wording import day_of
 
 app = typer.Typer()
@@ -63,14 +71,7 @@ def why(name: Name, user: User = "me", json: Json = False) -> None:
     explained = with_store(lambda store: curation.explain_piece(store, user, name))
     kept = explained.piece.kept
     if json:
-        reasons = {
-            "told": explained.told,
-            "sources": [origin._asdict() for origin in explained.origins],
-            "history": [
-                {"at": state.at, "by": state.author, "why": state.evidence.get("why", "")} for state in explained.past
-            ],
-        }
-        return print_json(guidance_record(kept, explained.state) | reasons)
+        return print_json(explained_record(explained))
     print(f"{kept.name}  {explained.state}\n  {kept.advice}")
     print(f"  about: {', '.join(kept.trigger) or 'all that you ask'}")
     print(f"  last used: {day_of(explained.told or 0) or 'never'}")

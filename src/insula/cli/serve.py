@@ -67,11 +67,7 @@ def serve(
 
 
 def _make_keys(settings: Settings, home: Path) -> Keys:
-    """Who may come in.
-
-    Raises:
-        SettingsError: others may read a file with tokens, or it cannot be used.
-    """
+    """Who may come in."""
     tokens.read_tokens(home / tokens.FILE)
     if settings.tokens and (home / FILE).exists():
         tokens.check_private(home / FILE)
@@ -134,11 +130,7 @@ async def _serve_app(
 
 @contextmanager
 def bind_socket(host: str, port: int) -> Generator[socket.socket]:
-    """A socket that listens, taken before a model is woken: an address in use is said at once.
-
-    Raises:
-        InputError: the address cannot be had.
-    """
+    """A socket that listens, taken before a model is woken: an address in use is said at once."""
     try:
         family, _, _, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
         listening = socket.create_server((str(address[0]), port), family=family, backlog=2048)

@@ -11,7 +11,6 @@ from insula.cli.lines import print_json, print_warning
 from insula.cli.options import Json, User, make_number_parser
 from insula.night import guidelines
 from insula.night.guidelines import SoulState, unified_diff
-from insula.text.wording import count_noun
 
 EMPTY = "Nothing is learned yet: SOUL.md is written by the night (insula sleep), from what two sessions or more back."
 FOREIGN = (
@@ -68,8 +67,7 @@ def history(user: User = "me", json: Json = False) -> None:
         )
     for state in past:
         day = datetime.fromtimestamp(state.at, UTC).strftime("%Y-%m-%d %H:%M")
-        why = state.evidence.get("why") or count_noun(len(state.evidence.get("changes", [])), "change")
-        print(f"{state.id:>6}  {day}  {state.author:<7}  {why}")
+        print(f"{state.id:>6}  {day}  {state.author:<7}  {state.summary}")
     return None if past else print(EMPTY)
 
 
@@ -86,7 +84,7 @@ def propose(user: User = "me") -> None:
     text, _, waiting, _ = _read_state(user)
     if waiting is None:
         return print("No change waits.")
-    for reason in waiting.evidence.get("reasons", []):
+    for reason in waiting.reasons:
         print(f"It waits because {reason}", file=sys.stderr)
     print(unified_diff(text, waiting.content) or "Nothing changed.")
     return print("insula guidance soul accept · insula guidance soul reject", file=sys.stderr)

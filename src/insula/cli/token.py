@@ -73,13 +73,7 @@ def _token_path() -> Path:
 
 
 def _token_record(token_kept: tokens.Token) -> dict[str, object]:
-    record: dict[str, object] = {
-        "name": token_kept.name,
-        "user": token_kept.user,
-        "made": token_kept.made,
-        "expires": token_kept.expires,
-    }
-    return record | ({"operator": True} if token_kept.operator else {})
+    return token_kept.model_dump(exclude={"digest"}, exclude_defaults=True)
 
 
 def _describe_end(token_kept: tokens.Token, now: float) -> str:

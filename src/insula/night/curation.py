@@ -80,8 +80,7 @@ def describe_state(piece: GuidancePiece, now: float) -> str:
 
 def describe_event(revision: Revised) -> str:
     """What became of a piece once, and who did it, in words."""
-    why = str(revision.evidence.get("why", ""))
-    return f"{_WHO.get(revision.author, revision.author)}: {_DID.get(why, _to_user(why))}"
+    return f"{_WHO.get(revision.author, revision.author)}: {_DID.get(revision.why, _to_user(revision.why))}"
 
 
 def _to_user(why: str) -> str:

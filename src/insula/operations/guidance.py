@@ -19,6 +19,7 @@ from insula.memory.storage.store import Store
 from insula.memory.wishes import is_told, is_wish
 from insula.memory.wishes import preference_words as words_of
 from insula.night import curation
+from insula.night.curation import ExplainedPiece
 from insula.night.guidelines import SUBJECT
 from insula.night.soul import Document, parse_document
 from insula.text.analysis import surface_forms
@@ -100,6 +101,16 @@ def guidance_record(kept: StoredGuidance, state: str) -> dict[str, Any]:
         "section": kept.section,
         "author": kept.author,
         "created_at": kept.created_at,
+    }
+
+
+def explained_record(explained: ExplainedPiece) -> dict[str, Any]:
+    """A piece with its reasons as JSON holds it: when it was last told, where it is from, and what became of it."""
+    return {
+        **guidance_record(explained.piece.kept, explained.state),
+        "told": explained.told,
+        "sources": [origin._asdict() for origin in explained.origins],
+        "history": [{"at": state.at, "by": state.author, "why": state.why} for state in explained.past],
     }
 
 

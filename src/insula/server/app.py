@@ -1,9 +1,8 @@
 """The application: its parts put together."""
 
-import asyncio
 import logging
 from collections.abc import AsyncGenerator, MutableMapping
-from contextlib import asynccontextmanager, suppress
+from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
 
@@ -28,17 +27,13 @@ from insula.server.api import (
     soul,
     talk,
 )
-from insula.server.door.attempts import Attempts
 from insula.server.door.bodies import Bodies
 from insula.server.door.gate import Crowd, HostGate
 from insula.server.door.headers import SecurityHeaders
-from insula.server.live import LiveLedger
 from insula.server.page import routes
-from insula.server.page.visitors import failure_page
-from insula.server.rests import run_rests
+from insula.server.page.visitors import show_failure
 from insula.server.service import Service
-from insula.server.timer import run_timer
-from insula.server.turns import RunningTurns
+from insula.server.timer import run_beside, run_rests, run_timer
 from insula.server.users import find_caller
 
 log = logging.getLogger(__name__)
@@ -80,27 +75,24 @@ def create_app(service: Service) -> FastAPI:
     Args:
         service: the agent; whoever opened its store closes it.
     """
-    live, turns, metacognition = LiveLedger(), RunningTurns(), service.chat.metacognition
 
     @asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncGenerator[None]:
         try:
-            await metacognition.engine.restore_state()
+            await service.mind.engine.restore_state()
         except StoreError as error:
             log.warning("The snapshots of before cannot be read: %s", error)
-        unsubscribe = metacognition.subscribe(live.wake_listeners)
-        store = metacognition.store
-        watch = asyncio.create_task(live.watch_store(store, service.keys.file_stamp))
+        live = service.live
+        live.closed = False
+        unsubscribe = service.mind.subscribe(live.wake_listeners)
         try:
-            async with run_timer(service), run_rests(service):
-                yield
+            async with run_beside(live.watch_store(service.store, service.keys.file_stamp)):
+                async with run_timer(service), run_rests(service):
+                    yield
+                live.close_streams()
+                await service.turns.finish_all()
         finally:
-            live.close_streams()
-            await turns.finish_all()
             unsubscribe()
-            watch.cancel()
-            with suppress(asyncio.CancelledError):
-                await watch
 
     app = FastAPI(
         title="Insula",
@@ -113,9 +105,8 @@ def create_app(service: Service) -> FastAPI:
         redirect_slashes=False,
         responses=problems.document_problems(400, 500, 503),
     )
-    app.state.service, app.state.live, app.state.turns = service, live, turns
-    app.state.attempts = Attempts()
-    problems.install_handlers(app, failure_page)
+    app.state.service = service
+    problems.install_handlers(app, show_failure)
 
     @app.get("/openapi.json", include_in_schema=False, dependencies=[Depends(find_caller)])
     async def describe_routes() -> dict[str, Any]:
@@ -127,5 +118,5 @@ def create_app(service: Service) -> FastAPI:
     app.add_middleware(Bodies)  # the last that is added is the outermost
     app.add_middleware(HostGate, hosts=service.hosts)
     app.add_middleware(Crowd)
-    app.add_middleware(SecurityHeaders)
+    app.add_middleware(SecurityHeaders, show_page=show_failure)
     return app

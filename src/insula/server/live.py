@@ -51,11 +51,7 @@ class LiveLedger:
 
     @contextmanager
     def add_listener(self, user: str) -> Generator[ListenerRoom]:
-        """Be a listener of a user within the block.
-
-        Raises:
-            HTTPException: 429, the user has too many.
-        """
+        """Be a listener of a user within the block."""
         room = self._rooms.setdefault(user, ListenerRoom())
         if room.listeners >= self._most:
             raise HTTPException(429, f"{self._most} streams of this user are open already; close one of them.")

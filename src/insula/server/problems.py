@@ -3,7 +3,6 @@
 import logging
 import re
 from collections.abc import Callable, Mapping, Sequence
-from functools import partial
 from http import HTTPStatus
 from typing import Any, Final, cast
 
@@ -120,11 +119,11 @@ def document_problems(*statuses: int) -> dict[int | str, dict[str, Any]]:
     return {status: {"description": HTTPStatus(status).phrase, "content": content} for status in statuses}
 
 
-ForPeople = Callable[[Exception, Service], Response | None]
-"""Makes the page that says what went wrong; None where there is a better answer."""
+ShowPage = Callable[[Problem], Response]
+"""Makes the page that says what went wrong."""
 
 
-def install_handlers(app: FastAPI, for_people: ForPeople) -> None:
+def install_handlers(app: FastAPI, show_page: ShowPage) -> None:
     """Answer every error of the application with a problem, or with a page for a person, and describe what that is."""
     described = app.openapi
 
@@ -134,35 +133,46 @@ def install_handlers(app: FastAPI, for_people: ForPeople) -> None:
         description["components"]["schemas"].update(known["$defs"])
         return description
 
+    async def handle_error(request: Request, error: Exception) -> Response:
+        return answer_error(request, error, show_page)
+
     app.openapi = openapi
-    app.add_exception_handler(errors.InsulaError, _on_ours)
-    app.add_exception_handler(RequestValidationError, _on_invalid)
-    app.add_exception_handler(HTTPError, partial(_on_http, for_people))
+    for kind in (errors.InsulaError, RequestValidationError, HTTPError):
+        app.add_exception_handler(kind, handle_error)
 
 
-async def _on_ours(request: Request, error: Exception) -> Response:
-    ours, service = cast(errors.InsulaError, error), cast(Service, request.app.state.service)
-    log.warning("%s", ours)
-    return Problem.of_error(ours, service).make_response()
-
-
-async def _on_http(for_people: ForPeople, request: Request, error: Exception) -> Response:
-    http, person = cast(HTTPError, error), _is_for_a_person(request)
-    if http.status_code == HTTPStatus.UNAUTHORIZED and person:
+def answer_error(request: Request, error: Exception, show_page: ShowPage | None = None) -> Response:
+    """What went wrong, as a page where a person looks at one, else as a problem; who has no token is led to sign in."""
+    person = show_page is not None and _is_for_a_person(request)
+    if person and isinstance(error, HTTPError) and error.status_code == HTTPStatus.UNAUTHORIZED:
         if request.method == "GET":
             return RedirectResponse(SIGN_IN, HTTPStatus.SEE_OTHER)
-        http = HTTPException(HTTPStatus.FORBIDDEN, SIGNED_OUT)
-    ours = isinstance(http, HTTPException) and http.status_code != HTTPStatus.BAD_REQUEST
-    known = _FOR_PEOPLE if person else _REMEDIES
-    detail = http.detail if ours else known.get(http.status_code, http.detail)
-    shown = for_people(HTTPException(http.status_code, detail), request.app.state.service) if person else None
-    return shown or Problem.of_status(http.status_code, str(detail)).make_response(http.headers)
+        error = HTTPException(HTTPStatus.FORBIDDEN, SIGNED_OUT)
+    problem = _describe_error(error, request, _FOR_PEOPLE if person else _REMEDIES)
+    if show_page is not None and person:
+        return show_page(problem)
+    return problem.make_response(error.headers if isinstance(error, HTTPError) else None)
+
+
+def _describe_error(error: Exception, request: Request, known: Mapping[int, str]) -> Problem:
+    if isinstance(error, errors.InsulaError):
+        log.warning("%s", error)
+        return Problem.of_error(error, request.app.state.service)
+    if isinstance(error, RequestValidationError):
+        return _describe_invalid(error, known)
+    if not isinstance(error, HTTPError):
+        log.error("A request failed.", exc_info=error)
+        return Problem.of_failure(error)
+    ours = isinstance(error, HTTPException) and error.status_code != HTTPStatus.BAD_REQUEST
+    detail = error.detail if ours else known.get(error.status_code, error.detail)
+    return Problem.of_status(error.status_code, str(detail))
 
 
 _FOR_PEOPLE: Mapping[int, str] = {
     400: "The browser sent something that cannot be read; go back and try again.",
     404: "Nothing is at this address; it may have been mistyped, or it has moved.",
     405: "This address is not to be opened so; go to the start and find it from there.",
+    422: "The address does not fit: a name may be too long, or a number is none. Go back and try again.",
 }
 _REMEDIES: Mapping[int, str] = {
     400: "The body cannot be read; send JSON in UTF-8, and not nested without end.",
@@ -176,15 +186,15 @@ def _is_for_a_person(request: Request) -> bool:
     return "text/html" in request.headers.get("accept", "") and not request.url.path.startswith(PROGRAMS)
 
 
-async def _on_invalid(_: Request, error: Exception) -> Response:
-    complaints = cast("Sequence[Mapping[str, Any]]", cast(RequestValidationError, error).errors())
+def _describe_invalid(error: RequestValidationError, known: Mapping[int, str]) -> Problem:
+    complaints = cast("Sequence[Mapping[str, Any]]", error.errors())
     faults = [
         RequestFault(where=show_harmless(".".join(map(str, fault["loc"]))), why=str(fault["msg"]))
         for fault in complaints[:LISTED]
     ]
-    first = faults[0]
-    detail = f"The request does not fit: {first.where}: {first.why}. Mend it; /openapi.json says what is expected."
-    return Problem.of_status(422, detail, faults).make_response()
+    first = f"{faults[0].where}: {faults[0].why}"
+    unfit = f"The request does not fit: {first}. Mend it; /openapi.json says what is expected."
+    return Problem.of_status(422, known.get(422, unfit), faults)
 
 
 def show_harmless(text: str) -> str:

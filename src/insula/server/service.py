@@ -7,17 +7,18 @@ from datetime import tzinfo
 from pathlib import Path
 
 from insula.agent.chat import Chat
+from insula.memory.storage.store import Store
 from insula.memory.storage.unread import TOKENS_A_DAY
+from insula.metacognition import Metacognition
+from insula.server.door.attempts import Attempts
+from insula.server.live import LiveLedger
 from insula.server.tokens import Keys
+from insula.server.turns import RunningTurns
 
 LOOPBACK = ("127.0.0.1", "localhost", "::1")
 """Names by which this machine alone is reached."""
 _FILE = re.compile(r"""(['"])(?=/|[A-Za-z]:\\)(?:(?!\1).)*[/\\]((?:(?!\1)[^/\\])+)\1""")
 """A file as our errors quote it, with its folders."""
-
-
-def _own_zone(_: str) -> tzinfo | None:
-    return None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -41,10 +42,23 @@ class Service:
     """When it reads what was said: `off`, `night` or `idle`."""
     understanding_tokens: int = TOKENS_A_DAY
     """Tokens that reading one user's lines may take in a day."""
-    zone_of: Callable[[str], tzinfo | None] = _own_zone
+    zone_of: Callable[[str], tzinfo | None] = lambda _: None
     """Where a user sleeps; None for where the machine stands."""
     nightly: bool = False
     """Whether nights run by themselves, in quiet hours; else only when somebody asks for one."""
+    live: LiveLedger = field(default_factory=LiveLedger)
+    turns: RunningTurns = field(default_factory=RunningTurns)
+    attempts: Attempts = field(default_factory=Attempts)
+
+    @property
+    def mind(self) -> Metacognition:
+        """What watches and steers the agent."""
+        return self.chat.metacognition
+
+    @property
+    def store(self) -> Store:
+        """Where all that is kept stands."""
+        return self.mind.store
 
     def hide_machine(self, sentence: str) -> str:
         """A sentence of ours as users may read it: where they have tokens, the machine is not theirs, and files are

@@ -15,8 +15,8 @@ from starlette.applications import Starlette
 from uvicorn.protocols.http.h11_impl import H11Protocol, RequestResponseCycle
 
 from insula.server.door.bodies import HEAD_BYTES, HEAD_TOO_LARGE, LARGE_HEAD
-from insula.server.live import LiveLedger
 from insula.server.problems import Problem
+from insula.server.service import Service
 
 HEAD_SECONDS = 15.0
 """How long a client may take to send the head of a request."""
@@ -101,9 +101,8 @@ class StreamServer(uvicorn.Server):
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
         """Stop: streams first, then what is under way."""
-        app = cast(Starlette, self.config.app)
-        if live := cast("LiveLedger | None", getattr(app.state, "live", None)):
-            live.close_streams()
+        if service := cast("Service | None", getattr(cast(Starlette, self.config.app).state, "service", None)):
+            service.live.close_streams()
         await super().shutdown(sockets)
 
 

@@ -13,7 +13,6 @@ from dataclasses import dataclass, field
 from hashlib import sha256
 from hmac import compare_digest
 from pathlib import Path
-from typing import NamedTuple
 
 from pydantic import BaseModel, ConfigDict, TypeAdapter, ValidationError
 
@@ -57,16 +56,6 @@ class Token(BaseModel):
         return self.expires is None or now < self.expires
 
 
-class Holder(NamedTuple):
-    """Who came in, and by which token."""
-
-    user: str
-    token: str
-    """Its name; empty for one of the settings."""
-    operator: bool = False
-    """Whether it shows how the nights of all users go."""
-
-
 NONE_LEFT = "No token is left, so nobody comes in; make one with `insula token new NAME`."
 """Said wherever somebody stands before a door that opens to nobody."""
 
@@ -79,11 +68,7 @@ def digest_token(token: str) -> str:
 
 
 def read_tokens(path: Path) -> tuple[Token, ...]:
-    """The tokens in a file; none where there is no file.
-
-    Raises:
-        SettingsError: others may read the file, or it cannot be used.
-    """
+    """The tokens in a file; none where there is no file."""
     try:
         check_private(path)
         return _TOKENS.validate_json(foreign.read(path, MOST_BYTES))
@@ -98,12 +83,7 @@ def read_tokens(path: Path) -> tuple[Token, ...]:
 
 
 def check_private(path: Path) -> None:
-    """See that a file with tokens is for its owner's eyes alone.
-
-    Raises:
-        SettingsError: it is not.
-        OSError: there is none.
-    """
+    """See that a file with tokens is for its owner's eyes alone."""
     mode = path.stat().st_mode & 0o777
     if os.name == "posix" and mode & OTHERS:
         raise SettingsError(
@@ -113,11 +93,7 @@ def check_private(path: Path) -> None:
 
 
 def write_tokens(path: Path, tokens: Sequence[Token]) -> None:
-    """Put tokens into a file, whole or not at all, for its owner's eyes alone.
-
-    Raises:
-        SettingsError: it cannot be written.
-    """
+    """Put tokens into a file, whole or not at all, for its owner's eyes alone."""
     try:
         foreign.private(path.parent)
         with replace_file(path) as file:
@@ -135,9 +111,6 @@ def add_token(
         name: what to call it; empty for a number.
         days: after which it ends; 0 for never.
         operator: whether it shows how the nights of all users go, too.
-
-    Raises:
-        InputError: the name is taken, too long, or would not be seen as it is.
     """
     taken = {kept_token.name for kept_token in known if kept_token.is_valid(now)}
     name = name or next(f"{user}-{number}" for number in range(1, len(known) + 2) if f"{user}-{number}" not in taken)
@@ -152,11 +125,7 @@ def add_token(
 
 
 def remove_token(known: Sequence[Token], name: str) -> tuple[Token, ...]:
-    """All tokens but one.
-
-    Raises:
-        InputError: there is none of this name.
-    """
+    """All tokens but one."""
     left = tuple(token for token in known if token.name != name)
     if len(left) == len(known):
         raise InputError(f"There is no token {name!r}; `insula token list` shows those that there are.")
@@ -199,16 +168,17 @@ class Keys:
             return None
         return (status.st_ino, status.st_mtime_ns, status.st_size, status.st_mode) if status else None
 
-    def find_holder(self, token: str) -> Holder | None:
-        """Whose token it is; all are compared, each in constant time, so that the time taken tells nothing."""
-        wanted, holder = digest_token(token), None
-        for user, known in self.given.items():
-            if compare_digest(digest_token(known), wanted):
-                holder = Holder(user, "")
-        for kept_token in self._read_tokens():
-            if compare_digest(kept_token.digest, wanted) and kept_token.is_valid(self.now()):
-                holder = Holder(kept_token.user, kept_token.name, kept_token.operator)
-        return holder
+    def find_token(self, text: str) -> Token | None:
+        """The token in force of a text; all are compared, in constant time, so that the time taken tells nothing."""
+        wanted, found = digest_token(text), None
+        given = (
+            Token(name="", user=user, digest=digest_token(known), made=0.0, expires=None)
+            for user, known in self.given.items()
+        )
+        for token in (*given, *self._read_tokens()):
+            if compare_digest(token.digest, wanted) and token.is_valid(self.now()):
+                found = token
+        return found
 
     def _read_tokens(self) -> tuple[Token, ...]:
         stamp = self.file_stamp()

@@ -11,9 +11,9 @@ from fastapi.security.http import HTTPAuthorizationCredentials
 from insula.errors import InputError
 from insula.memory.privacy.isolation import WHOSE
 from insula.memory.storage.store import NAME_CHARS, check_names
-from insula.server.door.attempts import WINDOW_SECONDS, Attempts
+from insula.server.door.attempts import WINDOW_SECONDS
 from insula.server.service import Service
-from insula.server.tokens import NONE_LEFT, Holder
+from insula.server.tokens import NONE_LEFT, Token
 
 COOKIE = "insula_token"
 """The cookie that sign-in sets; its value is the token, which no script can read."""
@@ -40,6 +40,14 @@ def service_of(request: Request) -> Service:
     return cast(Service, request.app.state.service)
 
 
+async def find_service(request: Request) -> Service:
+    """The same as what a route depends on."""
+    return service_of(request)
+
+
+Served = Annotated[Service, Depends(find_service)]
+
+
 async def turn_into_conflicts(request: Request) -> AsyncGenerator[None]:
     """What a route depends on where only how things stand is in the way of a person's word: that is a conflict."""
     try:
@@ -49,13 +57,8 @@ async def turn_into_conflicts(request: Request) -> AsyncGenerator[None]:
 
 
 async def refuse_token(request: Request) -> None:
-    """Log a token that is nobody's, and let who sent it wait.
-
-    Raises:
-        HTTPException: 429, there were too many.
-    """
-    attempts = cast(Attempts, request.app.state.attempts)
-    seconds = attempts.note_failure(request.client.host if request.client else "")
+    """Log a token that is nobody's, and let who sent it wait."""
+    seconds = service_of(request).attempts.note_failure(request.client.host if request.client else "")
     if seconds is None:
         raise HTTPException(
             429, "Too many tokens that nobody knows came from here; wait ten minutes.", {"Retry-After": str(LONG)}
@@ -72,17 +75,13 @@ Presented = Annotated[str | None, Depends(presented_token)]
 
 
 async def find_caller(request: Request, token: Presented) -> str | None:
-    """The user that a token stands for; None where no tokens are in force.
-
-    Raises:
-        HTTPException: 401, there is no token, or it is nobody's.
-    """
+    """The user that a token stands for; None where no tokens are in force."""
     service = service_of(request)
     if not service.keys:
         return None
-    if token and (holder := service.keys.find_holder(token)) is not None:
-        request.state.holder = holder
-        return holder.user
+    if token and (known := service.keys.find_token(token)) is not None:
+        request.state.token = known
+        return known.user
     if token:
         await refuse_token(request)
     complaint = "The token is not known here" if token else "The request has no token"
@@ -96,16 +95,12 @@ Caller = Annotated[str | None, Depends(find_caller)]
 
 def is_operator(request: Request) -> bool:
     """Whether who asks looks after the server: whoever sits at it where no tokens are in force."""
-    holder = cast("Holder | None", getattr(request.state, "holder", None))
-    return holder.operator if holder is not None else not service_of(request).keys
+    token = cast("Token | None", getattr(request.state, "token", None))
+    return token.operator if token is not None else not service_of(request).keys
 
 
 async def check_operator(request: Request, _: Caller) -> None:
-    """What a route depends on that tells of all users together; it speaks for none of them.
-
-    Raises:
-        HTTPException: 403, the token is not an operator's.
-    """
+    """What a route depends on that tells of all users together; it speaks for none of them."""
     if not is_operator(request):
         raise HTTPException(
             403,
@@ -115,12 +110,7 @@ async def check_operator(request: Request, _: Caller) -> None:
 
 
 def settle_user(caller: str | None, named: str | None, session: str = "any") -> str:
-    """The user of a request, from the token's word and the request's own.
-
-    Raises:
-        HTTPException: 403, the request names another user than its token; 422, it names none, or one, or a session,
-            that cannot be used.
-    """
+    """The user of a request, from the token's word and the request's own."""
     if caller is not None and named is not None and named != caller:
         raise HTTPException(403, "The token belongs to another user than the request names; leave the name out.")
     if not (user := caller or named):

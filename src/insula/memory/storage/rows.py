@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 
 from insula.guidance import Evidence, Life, assess_guidance
 from insula.language.statements import Statement
+from insula.text.wording import count_noun
 from insula.types import MemoryKind, Provenance, SignalKind
 
 NAME_DIGITS = 10
@@ -138,6 +139,26 @@ class Revised(NamedTuple):
     content: str
     evidence: Mapping[str, Any]
     at: float
+
+    @property
+    def why(self) -> str:
+        """In words, where a person made it, or it is of guidance."""
+        return str(self.evidence.get("why", ""))
+
+    @property
+    def changes(self) -> list[dict[str, Any]]:
+        """Each line of a document that a night added, changed or dropped, with its reason."""
+        return self.evidence.get("changes", [])
+
+    @property
+    def reasons(self) -> list[str]:
+        """Why it waits for a person's word, where it does."""
+        return [str(reason) for reason in self.evidence.get("reasons", [])]
+
+    @property
+    def summary(self) -> str:
+        """Why, else how much was changed."""
+        return self.why or (count_noun(len(self.changes), "change") if self.changes else "")
 
 
 class Place(NamedTuple):

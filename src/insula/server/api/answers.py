@@ -2,7 +2,7 @@
 
 from typing import Annotated
 
-from fastapi import APIRouter, Body, HTTPException, Query, Request
+from fastapi import APIRouter, Body, HTTPException, Query
 from pydantic import Field
 from starlette.concurrency import run_in_threadpool
 
@@ -12,7 +12,8 @@ from insula.memory.storage.store import NAME_CHARS
 from insula.night import outcomes
 from insula.server.api.schema import ApiModel, Id, RequestBody
 from insula.server.problems import document_problems
-from insula.server.users import CurrentUser, service_of
+from insula.server.service import Service
+from insula.server.users import CurrentUser, Served
 
 router = APIRouter(prefix="/agent/answers", tags=["answers"])
 
@@ -51,26 +52,25 @@ class JudgementOutcome(ApiModel):
 
 
 @router.get("/request", responses=document_problems(401, 403, 404, 422))
-async def get_request(request: Request, user: CurrentUser, session: Session, turn: Number) -> ExactRequest:
+async def get_request(service: Served, user: CurrentUser, session: Session, turn: Number) -> ExactRequest:
     """The exact request of a turn, part by part, as long as it is kept."""
-    if (request_parts := await find_request(request, user, session, turn)) is None:
+    if (request_parts := await find_request(service, user, session, turn)) is None:
         raise HTTPException(404, "The request of this turn is not kept any more.")
     pieces = [RequestPiece.model_validate(part) for part in request_parts]
     return ExactRequest(parts=pieces, tokens=sum(piece.tokens for piece in pieces))
 
 
-async def find_request(request: Request, user: str, session: str, turn: int) -> list[RequestPart] | None:
+async def find_request(service: Service, user: str, session: str, turn: int) -> list[RequestPart] | None:
     """The parts of a request; None where they are not kept."""
-    requests = service_of(request).chat.requests
+    requests = service.chat.requests
     return await run_in_threadpool(requests.find_request, user, session, turn) if requests else None
 
 
 @router.post("/judge", responses=document_problems(401, 403, 422, 503))
 async def post_judgement(
-    request: Request, user: CurrentUser, word: Annotated[AnswerJudgement, Body()]
+    service: Served, user: CurrentUser, word: Annotated[AnswerJudgement, Body()]
 ) -> JudgementOutcome:
     """Say that an answer was right, or wrong: it counts for how sure to be with this user, at once."""
-    metacognition = service_of(request).chat.metacognition
-    base = metacognition.engine.calibration or load_shipped()
-    said = await outcomes.judge_answer(metacognition.store, user, word.session, word.turn, word.right, base)
+    base = service.mind.engine.calibration or load_shipped()
+    said = await outcomes.judge_answer(service.store, user, word.session, word.turn, word.right, base)
     return JudgementOutcome(said=said)

@@ -2,9 +2,9 @@
 
 import asyncio
 import secrets
-from typing import Annotated, cast
+from typing import Annotated
 
-from fastapi import APIRouter, Body, Depends, HTTPException, Request, Response
+from fastapi import APIRouter, Body, Depends, HTTPException, Response
 from fastapi.responses import FileResponse
 from pydantic import Field
 from starlette.background import BackgroundTask
@@ -17,8 +17,7 @@ from insula.server.api.schema import ApiModel, RequestBody
 from insula.server.door.gate import same_site
 from insula.server.problems import document_problems
 from insula.server.service import Service
-from insula.server.turns import RunningTurns
-from insula.server.users import CurrentUser, service_of
+from insula.server.users import CurrentUser, Served
 
 router = APIRouter(prefix="/agent/data", tags=["data"])
 
@@ -57,11 +56,11 @@ class KeptBackup(ApiModel):
         **document_problems(401, 403, 404, 422, 503, 507),
     },
 )
-async def export_data(request: Request, user: CurrentUser) -> Response:
+async def export_data(service: Served, user: CurrentUser) -> Response:
     """All that is known of a user, as one archive with a checksum."""
-    service, house = await _find_house(request, user)
+    house = await _find_house(service, user)
     target = house.home / f".export-{secrets.token_hex(8)}"
-    await custody.export_user(service.chat.metacognition.store, user, house.soul, target)
+    await custody.export_user(service.store, user, house.soul, target)
     return FileResponse(
         target,
         media_type=ARCHIVE,
@@ -71,40 +70,30 @@ async def export_data(request: Request, user: CurrentUser) -> Response:
 
 
 @router.post("/backup", responses=document_problems(401, 403, 404, 422, 503, 507))
-async def back_up_data(request: Request, user: CurrentUser) -> KeptBackup:
+async def back_up_data(service: Served, user: CurrentUser) -> KeptBackup:
     """Put a copy of all that is known of a user aside, on the machine of the server; the last ten are kept."""
-    service, house = await _find_house(request, user)
-    await custody.backup_user(service.chat.metacognition.store, user, house)
+    house = await _find_house(service, user)
+    await custody.backup_user(service.store, user, house)
     return KeptBackup(copies=len(custody.list_backups(house)))
 
 
 @router.post("/erase", responses=document_problems(401, 403, 404, 409, 422, 503, 507))
-async def erase_data(request: Request, user: CurrentUser, meant: Annotated[ErasureConfirmation, Body()]) -> ErasedUser:
+async def erase_data(service: Served, user: CurrentUser, meant: Annotated[ErasureConfirmation, Body()]) -> ErasedUser:
     """Erase a user for good, with the copies, the tokens and the log; the name in the body says that it is meant."""
-    return ErasedUser(left=await erase_named_user(request, user, meant.name) or None)
-
-
-async def erase_named_user(request: Request, user: str, name: str) -> str:
-    """Erase a user whose name was written out; returns what is left to do.
-
-    Raises:
-        HTTPException: 422, the name is another one; 409, the user is being answered; 404, nothing is known of them.
-    """
-    if name != user:
+    if meant.name != user:
         raise HTTPException(422, "The name is not that of this user, so nothing was erased; write it as it is.")
-    service, house = await _find_house(request, user)
-    if cast(RunningTurns, request.app.state.turns).count_turns(user):
+    house = await _find_house(service, user)
+    if service.turns.count_turns(user):
         raise HTTPException(409, TALKS)
     await asyncio.to_thread(tokens.revoke_user, house.home / tokens.FILE, user)
-    left = await custody.erase_user(service.chat.metacognition.store, user, house)
-    return service.hide_machine(left)
+    left = await custody.erase_user(service.store, user, house)
+    return ErasedUser(left=service.hide_machine(left) or None)
 
 
-async def _find_house(request: Request, user: str) -> tuple[Service, UserFiles]:
-    service = service_of(request)
-    if await service.chat.metacognition.store.nights.find_user_id(user) is None:
+async def _find_house(service: Service, user: str) -> UserFiles:
+    if await service.store.nights.find_user_id(user) is None:
         raise HTTPException(404, "Nothing is known of this user.")
     soul = service.soul_of(user)
     if service.home is None or soul is None:
         raise HTTPException(404, NOWHERE)
-    return service, UserFiles(service.home, soul, service.home / LOG_FILE)
+    return UserFiles(service.home, soul, service.home / LOG_FILE)

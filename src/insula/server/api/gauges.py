@@ -1,18 +1,18 @@
 """How the service stands, without a word of anybody's: snapshots, speed, counters, health (S4, S9)."""
 
-from typing import Annotated, Any
+from typing import Annotated
 
-from fastapi import APIRouter, Depends, HTTPException, Query, Request, Response
-from prometheus_client import CONTENT_TYPE_LATEST, Counter, generate_latest
+from fastapi import APIRouter, Depends, HTTPException, Query, Response
+from prometheus_client import CONTENT_TYPE_LATEST, generate_latest
 
 from insula.errors import StoreFull
 from insula.memory.storage import views
-from insula.metacognition import Metacognition
 from insula.server.api.schema import ApiModel
 from insula.server.problems import document_problems
-from insula.server.users import find_caller, service_of
+from insula.server.users import Served, find_caller
 from insula.session.adaptation import Adaptation
 from insula.session.snapshot import Snapshot
+from insula.telemetry import Telemetry
 
 router = APIRouter(tags=["service"])
 mine = [Depends(find_caller)]
@@ -38,18 +38,16 @@ class Status(ApiModel):
     dependencies=mine,
 )
 async def get_status(
-    request: Request,
+    service: Served,
     history: Annotated[int | None, Query(ge=0, le=1_000, description="How many snapshots before to show.")] = None,
 ) -> Status:
     """The last snapshot of the service, or that there has been none yet."""
-    ring = service_of(request).chat.metacognition.engine.regulator.ring
-    values: dict[str, Any] = {"available": ring.last is not None}
-    if ring.last:
-        values["snapshot"] = ring.last
+    ring = service.mind.engine.regulator.ring
+    told = Status(available=ring.last is not None, snapshot=ring.last)
     if history is not None:
-        values["history"] = list(ring.snapshots[-history:]) if history else []
-        values["adaptations"] = list(ring.adaptations[-history:]) if history else []
-    return Status(**values)
+        told.history = list(ring.snapshots[-history:]) if history else []
+        told.adaptations = list(ring.adaptations[-history:]) if history else []
+    return told
 
 
 class SnapshotRhythm(ApiModel):
@@ -75,33 +73,26 @@ class ServiceSpeed(ApiModel):
 @router.get(
     "/agent/chat/performance", response_model_exclude_none=True, responses=document_problems(401), dependencies=mine
 )
-async def get_performance(request: Request) -> ServiceSpeed:
+async def get_performance(service: Served) -> ServiceSpeed:
     """How fast the service's model answers, and how often anything was done about it."""
-    chat = service_of(request).chat
-    metacognition, model = chat.metacognition, chat.model.model_name
-    regulator = metacognition.engine.regulator
-    now = regulator.measure_performance(model, metacognition.store.now())
+    regulator = service.mind.engine.regulator
+    now = regulator.measure_performance(service.chat.model.model_name, service.store.now())
     schedule = regulator.ring.schedule
     return ServiceSpeed(
         latency_p95_ms=now.latency_p95_ms,
         degraded=now.degraded,
         slowdown=now.slowdown,
         turns=regulator.turns,
-        counters=_read_counters(metacognition),
+        counters=_read_counters(service.mind.engine.telemetry),
         metacog=SnapshotRhythm(interval=schedule.interval, next_due_turn=schedule.due),
     )
 
 
-def _read_counters(metacognition: Metacognition) -> dict[str, float]:
+def _read_counters(known: Telemetry) -> dict[str, float]:
     """The counters of S4, by the names that /metrics has for them."""
-    known = metacognition.engine.telemetry
     counters = (known.snapshots, known.advisories, known.stm_high, known.degraded, known.adaptive_retrieval)
-    return dict(_read_counter(counter) for counter in counters)
-
-
-def _read_counter(counter: Counter) -> tuple[str, float]:
-    total = next(sample for family in counter.collect() for sample in family.samples if sample.name.endswith("_total"))
-    return total.name, total.value
+    samples = (sample for counter in counters for family in counter.collect() for sample in family.samples)
+    return {sample.name: sample.value for sample in samples if sample.name.endswith("_total")}
 
 
 @router.get(
@@ -113,10 +104,10 @@ def _read_counter(counter: Counter) -> tuple[str, float]:
     },
     dependencies=mine,
 )
-async def get_metrics(request: Request) -> Response:
+async def get_metrics(service: Served) -> Response:
     """What was counted and timed, for Prometheus."""
-    registry = service_of(request).chat.metacognition.engine.telemetry.registry
-    return Response(generate_latest(registry), headers={"Content-Type": CONTENT_TYPE_LATEST})
+    counted = generate_latest(service.mind.engine.telemetry.registry)
+    return Response(counted, headers={"Content-Type": CONTENT_TYPE_LATEST})
 
 
 class Health(ApiModel):
@@ -132,12 +123,10 @@ async def get_health() -> Health:
 
 
 @router.get("/ready", responses=document_problems(401, 503), dependencies=mine)
-async def get_readiness(request: Request) -> Health:
+async def get_readiness(service: Served) -> Health:
     """Whether a message would be answered and kept: the store can be written and grow, and the model has a name."""
-    service = service_of(request)
-    store = service.chat.metacognition.store
     try:
-        await store.run(views.check_ready)
+        await service.store.run(views.check_ready)
     except StoreFull as error:
         raise HTTPException(503, service.hide_machine(str(error))) from error
     if not service.chat.model.model_name:

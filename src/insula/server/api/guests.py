@@ -7,7 +7,7 @@ to the last. So any worker answers any of them, and a turn may wait for days.
 import json
 from typing import Annotated, Any
 
-from fastapi import APIRouter, Body, HTTPException, Request
+from fastapi import APIRouter, Body, HTTPException
 from pydantic import Field
 
 from insula import senses
@@ -18,7 +18,7 @@ from insula.metacognition.suspended import read_suspended
 from insula.server.api.schema import ApiModel, RequestBody
 from insula.server.api.told import ConfidenceEstimate, MonitorJudgement, TurnSignal, TurnVerdict
 from insula.server.problems import document_problems
-from insula.server.users import Caller, service_of, settle_user
+from insula.server.users import Caller, Served, settle_user
 from insula.session.saved import Advisory
 from insula.types import Usage
 
@@ -128,10 +128,10 @@ class FeltAction(ApiModel):
 
 
 @router.post("/turns", responses=document_problems(401, 403, 413, 422, 503))
-async def begin_turn(request: Request, said: Annotated[BegunMessage, Body()], caller: Caller) -> OpenedTurn:
+async def begin_turn(service: Served, said: Annotated[BegunMessage, Body()], caller: Caller) -> OpenedTurn:
     """Begin a turn: what memory holds for the message, and how sure it is. The message is kept."""
-    service, user = service_of(request), settle_user(caller, said.user, said.session)
-    turn = service.chat.metacognition.turn(user, said.session, said.message, model=said.model, metadata=said.metadata)
+    user = settle_user(caller, said.user, said.session)
+    turn = service.mind.turn(user, said.session, said.message, model=said.model, metadata=said.metadata)
     turn.leave_out_identity()
     await turn.open_turn()
     return OpenedTurn(
@@ -145,9 +145,8 @@ async def begin_turn(request: Request, said: Annotated[BegunMessage, Body()], ca
 
 
 @router.post("/turns/finish", responses=document_problems(401, 403, 413, 422, 503))
-async def finish_turn(request: Request, answered: Annotated[TurnAnswer, Body()], caller: Caller) -> FinishedTurn:
+async def finish_turn(service: Served, answered: Annotated[TurnAnswer, Body()], caller: Caller) -> FinishedTurn:
     """Finish a turn: the answer is assessed, hedged where it should be, and kept."""
-    service = service_of(request)
     try:
         whose = read_suspended(answered.state).user
         settle_user(caller, whose)
@@ -159,7 +158,7 @@ async def finish_turn(request: Request, answered: Annotated[TurnAnswer, Body()],
             seconds=spent.seconds,
             seconds_to_first_token=spent.seconds_to_first_token,
         )
-        result = await service.chat.metacognition.finish(answered.state, answered.response, usage=usage)
+        result = await service.mind.finish(answered.state, answered.response, usage=usage)
     except InputError as error:
         raise HTTPException(422, str(error)) from error
     return FinishedTurn(

@@ -4,9 +4,9 @@ import asyncio
 import json
 from collections.abc import AsyncGenerator, Callable
 from datetime import UTC, datetime
-from typing import Annotated, Any, NamedTuple, cast
+from typing import Annotated, Any, NamedTuple
 
-from fastapi import APIRouter, Depends, Header, Query, Request, Response
+from fastapi import APIRouter, Depends, Header, Query, Response
 from fastapi.sse import KEEPALIVE_COMMENT, EventSourceResponse, format_sse_event
 
 from insula.errors import StoreError
@@ -18,7 +18,7 @@ from insula.server.door.gate import same_site
 from insula.server.live import ListenerRoom, LiveLedger
 from insula.server.problems import document_problems
 from insula.server.tokens import Keys
-from insula.server.users import CurrentUser, Presented, service_of
+from insula.server.users import CurrentUser, Presented, Served
 
 router = APIRouter(tags=["signals"])
 
@@ -57,23 +57,22 @@ NOTHING = LedgerEvents(b"", 0, False)
 
 
 async def open_listener(
-    request: Request,
+    service: Served,
     user: CurrentUser,
     token: Presented,
     after: Annotated[Id | None, Query(description="Begin after this signal; 0 begins with the first.")] = None,
     last_event_id: Annotated[Id | None, Header(description="What a browser sends when it comes back.")] = None,
 ) -> AsyncGenerator[Listener]:
     """A listener, from where it was, from where it says, or from now on."""
-    store, live = service_of(request).chat.metacognition.store, cast(LiveLedger, request.app.state.live)
     known = last_event_id if last_event_id is not None else after
-    with live.add_listener(user) as room:
-        seen = await store.read(views.last_entry, user) if known is None else known
-        yield Listener(user, store, live, room, seen, lambda: _is_still(user, token, service_of(request).keys))
+    with service.live.add_listener(user) as room:
+        seen = await service.store.read(views.last_entry, user) if known is None else known
+        yield Listener(user, service.store, service.live, room, seen, lambda: _is_still(user, token, service.keys))
 
 
 def _is_still(user: str, token: str | None, keys: Keys) -> bool:
-    holder = keys.find_holder(token) if token else None
-    return holder.user == user if holder else not keys
+    known = keys.find_token(token) if token else None
+    return known.user == user if known else not keys
 
 
 @router.get(

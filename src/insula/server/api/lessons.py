@@ -2,15 +2,15 @@
 
 from typing import Annotated
 
-from fastapi import APIRouter, Body, Depends, Path, Request
+from fastapi import APIRouter, Body, Depends, Path
 from pydantic import Field
 
 from insula.memory.storage.ledger import Do
 from insula.night import curation
-from insula.operations.guidance import guidance_record
+from insula.operations.guidance import explained_record, guidance_record
 from insula.server.api.schema import ApiModel, Moment, RequestBody
 from insula.server.problems import document_problems
-from insula.server.users import CurrentUser, service_of, turn_into_conflicts
+from insula.server.users import CurrentUser, Served, turn_into_conflicts
 
 WORDS = 1_000
 """Characters of new words that are read; a lesson has fewer, and that is said."""
@@ -125,56 +125,38 @@ _FINDS = document_problems(401, 403, 409, 422, 503)
 
 
 @router.get("", responses=_FINDS)
-async def list_lessons(request: Request, user: CurrentUser) -> LearnedLessons:
+async def list_lessons(service: Served, user: CurrentUser) -> LearnedLessons:
     """All that was learned of the user, and how each stands."""
-    store = service_of(request).chat.metacognition.store
-    return LearnedLessons(
-        lessons=[
-            LearnedLesson(**guidance_record(piece.kept, curation.describe_state(piece, store.now())))
-            for piece in await curation.list_pieces(store, user)
-        ]
-    )
+    pieces, now = await curation.list_pieces(service.store, user), service.store.now()
+    records = (guidance_record(piece.kept, curation.describe_state(piece, now)) for piece in pieces)
+    return LearnedLessons(lessons=[LearnedLesson(**record) for record in records])
 
 
 @router.get("/{name}", responses=_FINDS)
-async def get_lesson(request: Request, user: CurrentUser, name: Name) -> LessonReasons:
+async def get_lesson(service: Served, user: CurrentUser, name: Name) -> LessonReasons:
     """One of them, with the messages that it was learned from, what became of it, its evidence and its effect."""
-    return await _read_reasons(request, user, name)
-
-
-@router.post("/{name}", responses=_FINDS)
-async def decide_lesson(
-    request: Request, user: CurrentUser, name: Name, word: Annotated[LessonDecision, Body()]
-) -> LessonReasons:
-    """Accept, mute, unmute, pin, unpin, edit, forget it, or undo the last decision on it."""
-    service = service_of(request)
-    await curation.decide_piece(service.chat.metacognition.store, user, service.soul_of(user), name, word.do, word.text)
-    return await _read_reasons(request, user, name)
-
-
-@router.delete("/{name}", responses=_FINDS)
-async def erase_lesson(request: Request, user: CurrentUser, name: Name) -> ErasedLesson:
-    """Erase it for good; the messages that it was learned from stay, and are erased as memories are."""
-    service = service_of(request)
-    left = await curation.erase_piece(service.chat.metacognition.store, user, name, service.soul_of(user))
-    return ErasedLesson(erased=name, left=service.hide_machine(left) or None)
-
-
-async def _read_reasons(request: Request, user: str, name: str) -> LessonReasons:
-    store = service_of(request).chat.metacognition.store
-    explained = await curation.explain_piece(store, user, name)
-    kept = explained.piece.kept
-    life = kept.assess(store.now())
+    explained = await curation.explain_piece(service.store, user, name)
+    life = explained.piece.kept.assess(service.store.now())
     return LessonReasons(
-        **guidance_record(kept, explained.state),
-        told=explained.told,
-        sources=[SourceLine.model_validate(origin) for origin in explained.origins],
-        history=[
-            LessonEvent(at=revised.at, by=revised.author, why=str(revised.evidence.get("why", "")))
-            for revised in explained.past
-        ],
+        **explained_record(explained),
         evidence=LessonCounts.model_validate(life.tally),
         confidence=round(life.confidence, 4),
         verdict=life.verdict,
         effect=LessonEffect.model_validate(life.effect) if life.effect else None,
     )
+
+
+@router.post("/{name}", responses=_FINDS)
+async def decide_lesson(
+    service: Served, user: CurrentUser, name: Name, word: Annotated[LessonDecision, Body()]
+) -> LessonReasons:
+    """Accept, mute, unmute, pin, unpin, edit, forget it, or undo the last decision on it."""
+    await curation.decide_piece(service.store, user, service.soul_of(user), name, word.do, word.text)
+    return await get_lesson(service, user, name)
+
+
+@router.delete("/{name}", responses=_FINDS)
+async def erase_lesson(service: Served, user: CurrentUser, name: Name) -> ErasedLesson:
+    """Erase it for good; the messages that it was learned from stay, and are erased as memories are."""
+    left = await curation.erase_piece(service.store, user, name, service.soul_of(user))
+    return ErasedLesson(erased=name, left=service.hide_machine(left) or None)

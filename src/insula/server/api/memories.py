@@ -5,21 +5,22 @@ from collections.abc import Mapping
 from datetime import datetime
 from typing import Annotated, Literal, cast
 
-from fastapi import APIRouter, Body, HTTPException, Path, Query, Request
+from fastapi import APIRouter, Body, HTTPException, Path, Query
 from pydantic import Field
 
 from insula.agent.chat import MESSAGE_CHARS
 from insula.errors import InputError, NotFound
 from insula.memory.privacy.amendment import Do
 from insula.memory.storage import views
-from insula.memory.storage.filters import Filters, read_filter
+from insula.memory.storage.filters import Filter, Filters, read_filter
 from insula.memory.storage.store import NAME_CHARS
 from insula.metacognition.observing import ADDED, amend_fact
 from insula.metacognition.searching import SearchHit
-from insula.operations.memories import delete_memory, forget_memories
+from insula.operations.memories import Deleted, delete_memory, forget_memories
 from insula.server.api.schema import PAGE, ApiModel, Before, Id, Limit, RequestBody
 from insula.server.problems import document_problems
-from insula.server.users import CurrentUser, service_of
+from insula.server.service import Service
+from insula.server.users import CurrentUser, Served
 from insula.types import Bearing, Level, Memory, MemoryKind
 
 router = APIRouter(prefix="/agent", tags=["memories"])
@@ -177,7 +178,7 @@ Searched = Annotated[str, Query(max_length=NAME_CHARS, description="Words that a
 
 @router.get("/memories", responses=document_problems(401, 403, 422, 503))
 async def list_memories(
-    request: Request,
+    service: Served,
     user: CurrentUser,
     before: Before = None,
     limit: Limit = PAGE,
@@ -188,31 +189,27 @@ async def list_memories(
     metadata: Annotated[str, Query(max_length=WORDS, description="With these names and values, as JSON.")] = "",
 ) -> MemoriesPage:
     """What is remembered of a user, without what was retired; or what holds some words, on one page."""
-    mind = service_of(request).chat.metacognition
     named = {"session": session, "kind": kind, "since": since, "metadata": _read_json(metadata)}
     filters = _read_filters(named)
     if q.strip():
-        result = await mind.search(user, q, limit=limit, **filters)
+        result = await service.mind.search(user, q, limit=limit, **filters)
         return MemoriesPage(memories=[_show_memory(hit.memory) for hit in result.hits], next=None)
-    page = await mind.list(user, before=before, limit=limit, **filters)
+    page = await service.mind.list(user, before=before, limit=limit, **filters)
     return MemoriesPage(memories=[_show_memory(memory) for memory in page.memories], next=page.next)
 
 
 @router.post("/memories", responses=document_problems(401, 403, 408, 413, 422, 503, 507))
-async def add_memories(request: Request, user: CurrentUser, given: Annotated[Addition, Body()]) -> AddedMemories:
+async def add_memories(service: Served, user: CurrentUser, given: Annotated[Addition, Body()]) -> AddedMemories:
     """Remember what was said elsewhere, without answering it; all of it or nothing."""
-    mind = service_of(request).chat.metacognition
     lines = [line.model_dump(exclude_none=True) for line in given.messages]
-    return AddedMemories(ids=list(await mind.add(user, lines, session=given.session, metadata=given.metadata)))
+    return AddedMemories(ids=list(await service.mind.add(user, lines, session=given.session, metadata=given.metadata)))
 
 
 @router.post("/memories/search", responses=document_problems(401, 403, 422, 503))
-async def search_memories(request: Request, user: CurrentUser, asked: Annotated[MemoryQuery, Body()]) -> FoundMemories:
+async def search_memories(service: Served, user: CurrentUser, asked: Annotated[MemoryQuery, Body()]) -> FoundMemories:
     """What answers a question or shares words with it, best first, and how sure that is; nothing is written."""
-    mind = service_of(request).chat.metacognition
-    result = await mind.search(
-        user, asked.query, limit=asked.limit, **_read_filters(asked.model_dump(exclude={"query", "limit"}))
-    )
+    filters = _read_filters(asked.model_dump(exclude={"query", "limit"}))
+    result = await service.mind.search(user, asked.query, limit=asked.limit, **filters)
     return FoundMemories(
         level=result.level,
         score=result.score,
@@ -224,58 +221,48 @@ async def search_memories(request: Request, user: CurrentUser, asked: Annotated[
 
 @router.post("/memories/forget", responses=document_problems(401, 403, 422, 503))
 async def forget_filtered(
-    request: Request, user: CurrentUser, wanted: Annotated[MemoryFilter, Body()]
+    service: Served, user: CurrentUser, wanted: Annotated[MemoryFilter, Body()]
 ) -> ForgottenMemories:
     """Erase for good all memories that a filter wants; /agent/data/erase takes all that is kept of a user."""
     if not (filters := _read_filters(wanted.model_dump())):
         raise HTTPException(422, "The request names no filter, so nothing was erased; /agent/data/erase takes it all.")
-    service = service_of(request)
-    mind = service.chat.metacognition
-    gone = await forget_memories(mind.store, user, read_filter(filters), service.soul_of(user))
-    mind.engine.backlog.reopen_user(user)
+    gone = await forget_filter(service, user, read_filter(filters))
     return ForgottenMemories(erased=list(gone.memories), left=service.hide_machine(gone.left) or None)
 
 
+async def forget_filter(service: Service, user: str, wanted: Filter) -> Deleted:
+    """Erase all memories that a filter wants."""
+    gone = await forget_memories(service.store, user, wanted, service.soul_of(user))
+    service.mind.engine.backlog.reopen_user(user)
+    return gone
+
+
 @router.get("/memories/{number}", responses=document_problems(401, 403, 404, 422, 503))
-async def get_memory(request: Request, user: CurrentUser, number: Number) -> RememberedDetail:
+async def get_memory(service: Served, user: CurrentUser, number: Number) -> RememberedDetail:
     """One memory with its history."""
-    mind = service_of(request).chat.metacognition
-    memory_found, past = await mind.get(user, number), await mind.history(user, number)
-    history = [change._asdict() for change in past]
-    return RememberedDetail.model_validate({**views.memory_record(memory_found), "history": history})
+    record = views.memory_record(await service.mind.get(user, number))
+    return RememberedDetail.model_validate({**record, "history": await service.mind.history(user, number)})
 
 
 @router.post("/memories/{number}", responses=document_problems(401, 403, 404, 409, 422, 503, 507))
 async def decide_memory(
-    request: Request, user: CurrentUser, number: Number, word: Annotated[Amendment, Body()]
+    service: Served, user: CurrentUser, number: Number, word: Annotated[Amendment, Body()]
 ) -> RememberedDetail:
     """Correct, pin, unpin, mute or unmute a memory, or undo the last decision on it, a night's too."""
     try:
-        await amend_memory(request, user, number, word.do, word.text)
+        await amend_fact(service.mind.engine, user, number, word.do, word.text)
     except NotFound:
         raise
     except InputError as error:
         raise HTTPException(409, str(error)) from error
-    return await get_memory(request, user, number)
-
-
-async def amend_memory(request: Request, user: str, number: int, do: Do, text: str = "") -> None:
-    """Do what a person wants with a memory.
-
-    Raises:
-        NotFound: there is none such.
-        InputError: that cannot be done with it.
-    """
-    await amend_fact(service_of(request).chat.metacognition.engine, user, number, do, text)
+    return await get_memory(service, user, number)
 
 
 @router.delete("/memories/{number}", responses=document_problems(401, 403, 404, 422, 503))
-async def erase_memory(request: Request, user: CurrentUser, number: Number) -> ErasedMemory:
+async def erase_memory(service: Served, user: CurrentUser, number: Number) -> ErasedMemory:
     """Erase a memory for good, with the line that it came from and what was derived of its session."""
-    service = service_of(request)
-    metacognition = service.chat.metacognition
-    gone = await delete_memory(metacognition.store, user, number, service.soul_of(user))
-    metacognition.engine.backlog.reopen_user(user)
+    gone = await delete_memory(service.store, user, number, service.soul_of(user))
+    service.mind.engine.backlog.reopen_user(user)
     return ErasedMemory(erased=number, left=service.hide_machine(gone.left) or None, others=list(gone.others))
 
 

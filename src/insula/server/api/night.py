@@ -2,9 +2,9 @@
 
 import asyncio
 from collections.abc import Mapping
-from typing import Annotated, Any, cast
+from typing import Annotated, Any
 
-from fastapi import APIRouter, Depends, Query, Request
+from fastapi import APIRouter, Depends, Query
 from pydantic import AfterValidator, BeforeValidator
 
 from insula.memory.storage import spending, views
@@ -14,8 +14,7 @@ from insula.night.cycle import END
 from insula.server.api.schema import ApiModel, Before, Limit, Moment
 from insula.server.problems import document_problems
 from insula.server.timer import run_user_night
-from insula.server.turns import RunningTurns
-from insula.server.users import CurrentUser, check_operator, service_of
+from insula.server.users import CurrentUser, Served, check_operator
 
 router = APIRouter(prefix="/agent", tags=["night"])
 
@@ -63,9 +62,9 @@ class NightReport(ApiModel):
 
 
 @router.get("/sleep", responses=document_problems(401, 403, 422, 503))
-async def list_nights(request: Request, user: CurrentUser, before: Before = None, limit: Limit = NIGHTS) -> NightsPage:
+async def list_nights(service: Served, user: CurrentUser, before: Before = None, limit: Limit = NIGHTS) -> NightsPage:
     """What a user's nights reported, phase by phase."""
-    rows = await service_of(request).chat.metacognition.store.read(views.list_phase_reports, user, before, limit + 1)
+    rows = await service.store.read(views.list_phase_reports, user, before, limit + 1)
     by_night: dict[str, list[StoredPhaseReport]] = {}
     for row in rows:
         by_night.setdefault(row.night, []).append(row)
@@ -78,13 +77,12 @@ async def list_nights(request: Request, user: CurrentUser, before: Before = None
 
 @router.post("/sleep", responses=document_problems(401, 403, 422, 503))
 async def run_sleep(
-    request: Request,
+    service: Served,
     user: CurrentUser,
     force: Annotated[bool, Query(description="Sleep though the last night was lately, or nothing happened.")] = False,
 ) -> NightReport:
     """Run a user's night now; it goes on though the client goes away."""
-    turns = cast(RunningTurns, request.app.state.turns)
-    report = await asyncio.shield(turns.start_work(run_user_night(service_of(request), user, force=force)))
+    report = await asyncio.shield(service.turns.start_work(run_user_night(service, user, force=force)))
     phases = [NightPhase.model_validate(done) for done in report.phases]
     return NightReport(night=report.date, skipped=report.skipped, gated=report.gated, phases=phases)
 
@@ -155,7 +153,7 @@ class AllNights(ApiModel):
     responses=document_problems(401, 403, 503),
     dependencies=[Depends(check_operator)],
 )
-async def all_nights(request: Request) -> NightsProgress:
+async def all_nights(service: Served) -> NightsProgress:
     """How the nights of all users go: counts and amounts by date, what failed, and which workers live."""
-    store = service_of(request).chat.metacognition.store
+    store = service.store
     return await store.read(spending.read_progress, store.now(), shared=store.is_shared)

@@ -1,16 +1,17 @@
 """What was said: a user's sessions, and the transcript of each with what was made of it."""
 
+from collections import defaultdict
 from collections.abc import Mapping, Sequence
-from typing import Annotated, Any, cast
+from typing import Annotated, Any
 
-from fastapi import APIRouter, HTTPException, Request
+from fastapi import APIRouter, HTTPException
 from pydantic import Field
 
 from insula.memory.storage import views
-from insula.memory.storage.rows import LedgerEntry, TranscriptLine
+from insula.memory.storage.rows import LedgerEntry, SessionStretch, TranscriptLine
 from insula.server.api.schema import PAGE, ApiModel, Before, Limit, Moment
 from insula.server.problems import document_problems, show_harmless
-from insula.server.users import CurrentUser, service_of
+from insula.server.users import CurrentUser, Served
 from insula.types import TURN
 from insula.value import is_object
 
@@ -39,12 +40,9 @@ class SessionsPage(ApiModel):
 
 
 @router.get("/sessions", responses=document_problems(401, 403, 422, 503))
-async def list_sessions(
-    request: Request, user: CurrentUser, before: Before = None, limit: Limit = PAGE
-) -> SessionsPage:
+async def list_sessions(service: Served, user: CurrentUser, before: Before = None, limit: Limit = PAGE) -> SessionsPage:
     """A user's sessions."""
-    store = service_of(request).chat.metacognition.store
-    rows = await store.read(views.list_sittings, user, before, limit + 1)
+    rows = await service.store.read(views.list_sittings, user, before, limit + 1)
     more = rows[limit - 1].id if len(rows) > limit else None
     return SessionsPage.model_validate({"sessions": rows[:limit], "next": more})
 
@@ -98,18 +96,15 @@ class TranscriptPage(ApiModel):
 
 @router.get("/sessions/{session:path}", responses=document_problems(401, 403, 404, 422, 503))
 async def get_transcript(
-    request: Request, user: CurrentUser, session: str, before: Before = None, limit: Limit = PAGE
+    service: Served, user: CurrentUser, session: str, before: Before = None, limit: Limit = PAGE
 ) -> TranscriptPage:
     """What was said in a session, with the confidence and the assessment of each turn."""
-    store = service_of(request).chat.metacognition.store
-    talk = await store.read(views.read_talk, user, session, before, limit)
+    talk = await service.store.read(views.read_talk, user, session, before, limit)
     if talk is None:
         raise HTTPException(
             404, f"There is no session {show_harmless(session)!r} of this user; /agent/sessions lists them."
         )
-    noticed = _by_turn(talk.noticed)
-    lines = _by_turn(latest_lines(talk.lines))
-    turns = [_show_exchange(turn, said, noticed.get(turn, [])) for turn, said in sorted(lines.items())]
+    turns = [_show_exchange(*exchange) for exchange in list_exchanges(talk)]
     return TranscriptPage(session=session, turns=turns, next=turns[0].turn if turns and turns[0].turn > 1 else None)
 
 
@@ -131,14 +126,17 @@ def _show_exchange(turn: int, said: Sequence[TranscriptLine], noticed: Sequence[
     )
 
 
-def _by_turn(rows: Sequence[Any]) -> dict[int, list[Any]]:
-    by_turn: dict[int, list[Any]] = {}
-    for row in rows:
-        by_turn.setdefault(cast(int, row.turn), []).append(row)
-    return by_turn
+def list_exchanges(talk: SessionStretch) -> list[tuple[int, list[TranscriptLine], list[LedgerEntry]]]:
+    """The last turns of a stretch, oldest first, each with what was said in it and what was noticed."""
+    said, noticed = defaultdict[int, list[TranscriptLine]](list), defaultdict[int, list[LedgerEntry]](list)
+    for line in _latest_lines(talk.lines):
+        said[line.turn].append(line)
+    for entry in talk.noticed:
+        noticed[entry.turn].append(entry)
+    return [(turn, said[turn], noticed[turn]) for turn in sorted(said)]
 
 
-def latest_lines(lines: Sequence[TranscriptLine]) -> Sequence[TranscriptLine]:
+def _latest_lines(lines: Sequence[TranscriptLine]) -> Sequence[TranscriptLine]:
     """Of lines, oldest first, those of the last turns that there is room for; of the very last one all."""
     room = MOST_CHARS
     for line in reversed(lines):

@@ -43,7 +43,7 @@ async def sign_in(request: Request) -> Response:
         return RedirectResponse("/", 303)
     form = parse_qs((await request.body()).decode("utf-8", "replace"), max_num_fields=None)
     token = form.get("token", [""])[0].strip()
-    if service.keys.find_holder(token) is None:
+    if service.keys.find_token(token) is None:
         await refuse_token(request)
         return RedirectResponse(WRONG, 303)
     answer = RedirectResponse("/", 303)

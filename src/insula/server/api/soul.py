@@ -1,9 +1,9 @@
 """SOUL.md over HTTP: how it stands, how it came to be so, and a person's word on it (R8, R10)."""
 
-from collections.abc import Mapping
 from typing import Annotated, Any, Literal
 
-from fastapi import APIRouter, Body, Depends, HTTPException, Path, Query, Request
+from fastapi import APIRouter, Body, Depends, HTTPException, Path, Query
+from pydantic import Field
 
 from insula.memory.storage import views
 from insula.memory.storage.rows import Revised
@@ -11,7 +11,8 @@ from insula.night import guidelines
 from insula.night.guidelines import SUBJECT, SoulState
 from insula.server.api.schema import ApiModel, Id, Moment, RequestBody
 from insula.server.problems import document_problems
-from insula.server.users import CurrentUser, service_of, turn_into_conflicts
+from insula.server.service import Service
+from insula.server.users import CurrentUser, Served, turn_into_conflicts
 
 router = APIRouter(prefix="/agent/soul", tags=["soul"], dependencies=[Depends(turn_into_conflicts)])
 
@@ -34,7 +35,7 @@ class SoulRevision(ApiModel):
 class WrittenRevision(SoulRevision):
     """A state of the document with its text."""
 
-    text: str
+    text: Annotated[str, Field(validation_alias="content")]
 
 
 class SoulProposal(ApiModel):
@@ -91,77 +92,9 @@ _FINDS = document_problems(401, 403, 404, 409, 422, 503)
 
 
 @router.get("", responses=_READS)
-async def get_soul(request: Request, user: CurrentUser) -> SoulDocument:
+async def get_soul(service: Served, user: CurrentUser) -> SoulDocument:
     """The document as it stands, with a person's edits of the file taken in."""
-    return _show_soul(await _read_state(request, user))
-
-
-@router.get("/revisions", responses=_READS)
-async def list_revisions(request: Request, user: CurrentUser) -> SoulRevisions:
-    """How the document came to be what it is."""
-    return SoulRevisions(
-        revisions=[SoulRevision(**_revision_fields(state)) for state in (await _read_state(request, user)).past]
-    )
-
-
-@router.get("/revisions/{number}", responses=_FINDS)
-async def get_revision(request: Request, user: CurrentUser, number: Number) -> WrittenRevision:
-    """One state of the document."""
-    state = await _find_revision(request, user, number)
-    return WrittenRevision(**_revision_fields(state), text=state.content)
-
-
-@router.get("/diff", responses=_FINDS)
-async def compare_revisions(
-    request: Request,
-    user: CurrentUser,
-    before: Annotated[
-        Id | None, Query(alias="from", description="By default the state before the present one.")
-    ] = None,
-    after: Annotated[Id | None, Query(alias="to", description="By default the present state.")] = None,
-) -> SoulDiff:
-    """What changed between two states."""
-    text, past, _, _ = await _read_state(request, user)
-    old = await _find_revision(request, user, before) if before is not None else past[1] if len(past) > 1 else None
-    new = await _find_revision(request, user, after) if after is not None else None
-    number = new.id if new else past[0].id if past else None
-    lines = guidelines.unified_diff(old.content if old else "", new.content if new else text)
-    return SoulDiff(before=old.id if old else None, after=number, diff=lines)
-
-
-@router.post("/undo", responses=_FINDS)
-async def post_undo(request: Request, user: CurrentUser, back: Annotated[UndoTarget, Body()]) -> SoulDocument:
-    """Go back to the state before, or to another one; that, too, can be undone."""
-    service = service_of(request)
-    if back.revision is not None:
-        await _find_revision(request, user, back.revision)
-    await guidelines.undo_revision(service.chat.metacognition.store, user, service.soul_of(user), back.revision)
-    return _show_soul(await _read_state(request, user))
-
-
-@router.post("/proposal", responses=_READS)
-async def post_decision(request: Request, user: CurrentUser, word: Annotated[ProposalDecision, Body()]) -> SoulDocument:
-    """Accept or reject the change that waits."""
-    service = service_of(request)
-    accepted = word.decision == "accept"
-    await guidelines.decide_proposal(service.chat.metacognition.store, user, service.soul_of(user), accepted)
-    return _show_soul(await _read_state(request, user))
-
-
-async def _read_state(request: Request, user: str) -> SoulState:
-    service = service_of(request)
-    return await guidelines.read_soul_state(service.chat.metacognition.store, user, service.soul_of(user))
-
-
-async def _find_revision(request: Request, user: str, number: int) -> Revised:
-    store = service_of(request).chat.metacognition.store
-    state = await store.read(views.find_revision, user, SUBJECT, number)
-    if state is None:
-        raise HTTPException(404, f"There is no revision {number} of this user; /agent/soul/revisions lists them.")
-    return state
-
-
-def _show_soul(state: SoulState) -> SoulDocument:
+    state = await _read_state(service, user)
     return SoulDocument(
         text=state.text,
         revision=state.past[0].id if state.past else None,
@@ -170,16 +103,69 @@ def _show_soul(state: SoulState) -> SoulDocument:
     )
 
 
+@router.get("/revisions", responses=_READS)
+async def list_revisions(service: Served, user: CurrentUser) -> SoulRevisions:
+    """How the document came to be what it is."""
+    past = (await _read_state(service, user)).past
+    return SoulRevisions(revisions=[SoulRevision.model_validate(state) for state in past])
+
+
+@router.get("/revisions/{number}", responses=_FINDS)
+async def get_revision(service: Served, user: CurrentUser, number: Number) -> WrittenRevision:
+    """One state of the document."""
+    return WrittenRevision.model_validate(await _find_revision(service, user, number))
+
+
+@router.get("/diff", responses=_FINDS)
+async def compare_revisions(
+    service: Served,
+    user: CurrentUser,
+    before: Annotated[
+        Id | None, Query(alias="from", description="By default the state before the present one.")
+    ] = None,
+    after: Annotated[Id | None, Query(alias="to", description="By default the present state.")] = None,
+) -> SoulDiff:
+    """What changed between two states."""
+    text, past, _, _ = await _read_state(service, user)
+    old = await _find_revision(service, user, before) if before is not None else past[1] if len(past) > 1 else None
+    new = await _find_revision(service, user, after) if after is not None else None
+    number = new.id if new else past[0].id if past else None
+    lines = guidelines.unified_diff(old.content if old else "", new.content if new else text)
+    return SoulDiff(before=old.id if old else None, after=number, diff=lines)
+
+
+@router.post("/undo", responses=_FINDS)
+async def post_undo(service: Served, user: CurrentUser, back: Annotated[UndoTarget, Body()]) -> SoulDocument:
+    """Go back to the state before, or to another one; that, too, can be undone."""
+    if back.revision is not None:
+        await _find_revision(service, user, back.revision)
+    await guidelines.undo_revision(service.store, user, service.soul_of(user), back.revision)
+    return await get_soul(service, user)
+
+
+@router.post("/proposal", responses=_READS)
+async def post_decision(service: Served, user: CurrentUser, word: Annotated[ProposalDecision, Body()]) -> SoulDocument:
+    """Accept or reject the change that waits."""
+    await guidelines.decide_proposal(service.store, user, service.soul_of(user), word.decision == "accept")
+    return await get_soul(service, user)
+
+
+async def _read_state(service: Service, user: str) -> SoulState:
+    return await guidelines.read_soul_state(service.store, user, service.soul_of(user))
+
+
+async def _find_revision(service: Service, user: str, number: int) -> Revised:
+    state = await service.store.read(views.find_revision, user, SUBJECT, number)
+    if state is None:
+        raise HTTPException(404, f"There is no revision {number} of this user; /agent/soul/revisions lists them.")
+    return state
+
+
 def _show_proposal(waiting: Revised, text: str) -> SoulProposal:
     return SoulProposal(
         id=waiting.id,
         at=waiting.at,
-        reasons=[str(reason) for reason in waiting.evidence.get("reasons", [])],
+        reasons=waiting.reasons,
         text=waiting.content,
         diff=guidelines.unified_diff(text, waiting.content),
     )
-
-
-def _revision_fields(state: Revised) -> Mapping[str, Any]:
-    why, changes = str(state.evidence.get("why", "")), state.evidence.get("changes", [])
-    return {"id": state.id, "author": state.author, "at": state.at, "why": why, "changes": changes}

@@ -4,7 +4,7 @@ import asyncio
 import json
 import logging
 from collections.abc import AsyncGenerator
-from typing import Annotated, Any, cast
+from typing import Annotated, Any
 
 from fastapi import APIRouter, Body, HTTPException, Request, Response
 from fastapi.sse import KEEPALIVE_COMMENT, EventSourceResponse, format_sse_event
@@ -27,8 +27,8 @@ from insula.server.api.told import (
 )
 from insula.server.problems import Problem, document_problems
 from insula.server.service import Service
-from insula.server.turns import WAITING, ResponsePieces, RunningTurns
-from insula.server.users import Caller, service_of, settle_user
+from insula.server.turns import WAITING, ResponsePieces
+from insula.server.users import Caller, Served, settle_user
 from insula.session.saved import Advisory
 from insula.session.snapshot import Snapshot
 from insula.text.analysis import clean_text
@@ -103,50 +103,44 @@ _STREAMED = {
     response_model_exclude_unset=True,
     responses={200: _STREAMED, **document_problems(401, 403, 408, 413, 422, 429, 502, 503, 504)},
 )
-async def answer_chat(request: Request, said: Annotated[ChatMessage, Body()], caller: Caller) -> ChatAnswer | Response:
+async def answer_chat(
+    request: Request, service: Served, said: Annotated[ChatMessage, Body()], caller: Caller
+) -> ChatAnswer | Response:
     """Answer a message; with `Accept: text/event-stream` as it comes.
 
     A turn that began is finished and stored though its client goes away. Where the model fails, there is no answer,
     and the message is kept all the same.
     """
-    user, service = settle_user(caller, said.user, said.session), service_of(request)
-    turns = queue_of(request, user)
+    user = settle_user(caller, said.user, said.session)
+    check_queue(service, user)
     if STREAM in request.headers.get("accept", ""):
-        return EventSourceResponse(_stream_exchange(service, turns, user, said), headers={"X-Accel-Buffering": "no"})
-    outcome = await answer_message(service, turns, user, said)
-    return (
-        outcome.make_response()
-        if isinstance(outcome, Problem)
-        else ChatAnswer.model_validate(_reply_record(outcome, service))
-    )
+        return EventSourceResponse(_stream_exchange(service, user, said), headers={"X-Accel-Buffering": "no"})
+    outcome = await answer_message(service, user, said)
+    if isinstance(outcome, Problem):
+        return outcome.make_response()
+    return ChatAnswer.model_validate(_reply_record(outcome, service))
 
 
-def queue_of(request: Request, user: str) -> RunningTurns:
-    """Where the turns of a user wait.
-
-    Raises:
-        HTTPException: 429, too many do.
-    """
-    turns = cast(RunningTurns, request.app.state.turns)
-    if turns.count_turns(user) >= WAITING:
+def check_queue(service: Service, user: str) -> None:
+    """Refuse a message where too many of the user's wait."""
+    if service.turns.count_turns(user) >= WAITING:
         raise HTTPException(429, f"{WAITING} messages of this user wait for an answer; send more once they have it.")
-    return turns
 
 
-async def answer_message(service: Service, turns: RunningTurns, user: str, said: ChatMessage) -> Reply | Problem:
+async def answer_message(service: Service, user: str, said: ChatMessage) -> Reply | Problem:
     """One exchange, once it is over."""
     kept = asyncio.Event()
-    task = turns.queue_turn(user, lambda: service.chat.reply(user, said.session, said.message, on_kept=kept.set))
+    task = service.turns.queue_turn(
+        user, lambda: service.chat.reply(user, said.session, said.message, on_kept=kept.set)
+    )
     await asyncio.wait([task])
     return _read_outcome(task, kept.is_set(), service)
 
 
-async def _stream_exchange(
-    service: Service, turns: RunningTurns, user: str, said: ChatMessage
-) -> AsyncGenerator[bytes]:
+async def _stream_exchange(service: Service, user: str, said: ChatMessage) -> AsyncGenerator[bytes]:
     """The events of one exchange."""
     pieces, kept = ResponsePieces(), asyncio.Event()
-    task = turns.queue_turn(
+    task = service.turns.queue_turn(
         user,
         lambda: service.chat.reply(user, said.session, said.message, on_delta=pieces.add_piece, on_kept=kept.set),
     )
@@ -165,8 +159,11 @@ def _read_outcome(task: asyncio.Task[Reply], kept: bool, service: Service) -> Re
     stands = KEPT if kept else LOST
     if task.cancelled():
         return Problem.of_status(503, f"The server stops before there is a response. {stands}")
-    if (error := task.exception()) is not None:
-        return _unexpected_problem(error, service)
+    if isinstance(error := task.exception(), InsulaError):
+        return Problem.of_error(error, service)
+    if error is not None:
+        log.error("A turn failed.", exc_info=error)
+        return Problem.of_failure(error)
     reply = task.result()
     return Problem.of_error(reply.failure, service, stands) if reply.failure else reply
 
@@ -174,13 +171,6 @@ def _read_outcome(task: asyncio.Task[Reply], kept: bool, service: Service) -> Re
 def _reply_record(reply: Reply, service: Service) -> dict[str, Any]:
     """The reply as its user may read it."""
     return {**reply.record(), "troubles": [service.hide_machine(trouble) for trouble in reply.troubles]}
-
-
-def _unexpected_problem(error: BaseException, service: Service) -> Problem:
-    if isinstance(error, InsulaError):
-        return Problem.of_error(error, service)
-    log.error("A turn failed.", exc_info=error)
-    return Problem.of_failure(error)
 
 
 def _format_event(kind: str, data: Any) -> bytes:

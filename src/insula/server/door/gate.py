@@ -66,11 +66,7 @@ def is_foreign(headers: Headers) -> bool:
 
 
 async def same_site(request: Request) -> None:
-    """What a route that must not be read by other sites depends on; not a plain function, which takes a thread.
-
-    Raises:
-        HTTPException: 403, another site's page asks.
-    """
+    """What a route that must not be read by other sites depends on; not a plain function, which takes a thread."""
     if is_foreign(request.headers):
         raise HTTPException(403, FOREIGN)
 

@@ -1,14 +1,12 @@
 """What stands on every answer, and what answers when nothing else does."""
 
-import logging
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Final
 
+from starlette.requests import Request
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from insula.server.problems import Problem
-
-log = logging.getLogger(__name__)
+from insula.server.problems import ShowPage, answer_error
 
 HEADERS: Final[Mapping[str, str]] = {
     "Content-Security-Policy": (
@@ -29,8 +27,8 @@ _RAW = [(name.lower().encode(), value.encode()) for name, value in HEADERS.items
 class SecurityHeaders:
     """An application whose every answer bears the security headers, also that to a failure of the application."""
 
-    def __init__(self, app: ASGIApp) -> None:
-        self.app = app
+    def __init__(self, app: ASGIApp, show_page: ShowPage | None = None) -> None:
+        self.app, self._show_page = app, show_page
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Serve one request."""
@@ -49,10 +47,9 @@ class SecurityHeaders:
         try:
             await self.app(scope, receive, send_armoured)
         except Exception as error:
-            log.exception("A request failed.")
             if started:
                 raise
-            await Problem.of_failure(error).make_response()(scope, receive, send_armoured)
+            await answer_error(Request(scope), error, self._show_page)(scope, receive, send_armoured)
 
 
 def _cache_headers(headers: Iterable[tuple[bytes, bytes]]) -> Iterator[tuple[bytes, bytes]]:

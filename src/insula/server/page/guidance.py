@@ -1,10 +1,9 @@
 """Guidance, as pages: preferences, lessons and rules, each with its sources and what a person may do; and SOUL.md."""
 
 import asyncio
-from typing import Annotated, get_args
-from urllib.parse import parse_qs
+from typing import Annotated, cast, get_args
 
-from fastapi import APIRouter, HTTPException, Query, Request
+from fastapi import APIRouter, HTTPException, Query
 from fastapi.responses import RedirectResponse, Response
 
 from insula.coding.hosts import places
@@ -17,8 +16,8 @@ from insula.operations.rules import decide_everywhere, find_everywhere
 from insula.server.api.lessons import WORDS
 from insula.server.page.rendering import make_address, render_page
 from insula.server.page.views import guidelines as shown
-from insula.server.page.visitors import PageRoute, Visitor
-from insula.server.users import service_of
+from insula.server.page.visitors import Form, Visitor, Word
+from insula.server.users import Served
 
 DIGITS = 18
 """Of the number of a state, at most: what the database can hold."""
@@ -33,29 +32,21 @@ SAID = {
     "rejected": "The change is rejected: SOUL.md stays as it is.",
 }
 """What a person is told of a decision."""
-Word = Annotated[str, Query(max_length=20)]
 
-router = APIRouter(route_class=PageRoute, include_in_schema=False)
-
-
-async def form_field(request: Request, name: str) -> str:
-    """A field of the form that was sent."""
-    sent = parse_qs((await request.body()).decode("utf-8", "replace"))
-    return sent.get(name, [""])[0]
+router = APIRouter(include_in_schema=False)
 
 
 @router.get("/guidance")
 @router.get("/learned")  # its name before
 async def show_guidance(
-    request: Request,
+    service: Served,
     who: Visitor,
     q: Annotated[str, Query(max_length=NAME_CHARS)] = "",
     kind: Word = "",
     said: Word = "",
 ) -> Response:
     """Preferences and lessons, and the rules of this machine's coding agents where it has one owner."""
-    service = service_of(request)
-    items = await list_guidance(service.chat.metacognition.store, who.name)
+    items = await list_guidance(service.store, who.name)
     if not service.keys:
         rules = await asyncio.to_thread(find_everywhere, str(places.find_home()))
         items += [describe_rule(rule) for rule, _ in rules]
@@ -81,32 +72,29 @@ def _order_guidance(items: list[GuidanceItem], kind: str) -> list[GuidanceItem]:
 
 
 @router.post("/guidance/decide")
-async def submit_decision(request: Request, who: Visitor) -> Response:
+async def submit_decision(service: Served, who: Visitor, form: Form) -> Response:
     """A person's word on a preference, a lesson or a rule."""
-    service = service_of(request)
-    name, kind, do, text, back = [await form_field(request, each) for each in ("id", "kind", "do", "text", "back")]
+    name, kind, do = form["id"], form["kind"], form["do"]
     if kind == RULED and service.keys:
         raise HTTPException(404, "The rules of coding agents belong to the owner of this machine: insula guidance.")
-    store, soul = service.chat.metacognition.store, service.soul_of(who.name)
-    known: dict[str, Do] = {each: each for each in get_args(Do)}
+    store, soul = service.store, service.soul_of(who.name)
     if kind == RULED:
         await asyncio.to_thread(decide_everywhere, str(places.find_home()), name, do)
     elif do == "erase":
         await curation.erase_piece(store, who.name, name, soul)
-    elif do in known:
-        await curation.decide_piece(store, who.name, soul, name, known[do], text[: WORDS + 1])
+    elif do in get_args(Do):
+        await curation.decide_piece(store, who.name, soul, name, cast(Do, do), form["text"][: WORDS + 1])
     else:
         raise InputError("The form names nothing that can be done with it; go back and choose a button.")
-    place = {"soul": "/soul", "nights": "/nights"}.get(back, "/guidance")
+    place = {"soul": "/soul", "nights": "/nights"}.get(form["back"], "/guidance")
     said = RULED if kind == RULED else do
     return RedirectResponse(f"{make_address(place, who.link, said=said)}#guidance-{name}", 303)
 
 
 @router.get("/soul")
-async def show_soul(request: Request, who: Visitor, said: Word = "") -> Response:
+async def show_soul(service: Served, who: Visitor, said: Word = "") -> Response:
     """SOUL.md as it stands, what waits, and its history."""
-    service = service_of(request)
-    store, path = service.chat.metacognition.store, service.soul_of(who.name)
+    store, path = service.store, service.soul_of(who.name)
     soul = await guidelines.read_soul_state(store, who.name, path)
     known = {item.id: item for item in await list_guidance(store, who.name)}
     return render_page(
@@ -117,7 +105,7 @@ async def show_soul(request: Request, who: Visitor, said: Word = "") -> Response
         lines=shown.document_lines(soul.text, known),
         foreign=(path.name if service.keys else str(path)) if path and soul.foreign else None,
         waiting=soul.waiting,
-        reasons=shown.waiting_reasons(soul.waiting),
+        reasons=soul.waiting.reasons if soul.waiting else (),
         change=shown.compare_documents(soul.text, soul.waiting.content) if soul.waiting else (),
         history=shown.list_revisions(soul.past),
         most=WORDS,
@@ -126,21 +114,19 @@ async def show_soul(request: Request, who: Visitor, said: Word = "") -> Response
 
 
 @router.post("/soul/back")
-async def go_back(request: Request, who: Visitor) -> Response:
+async def go_back(service: Served, who: Visitor, form: Form) -> Response:
     """Go back to a state of the document."""
-    service, number = service_of(request), await form_field(request, "revision")
+    number = form["revision"]
     if not (number.isascii() and number.isdigit() and len(number) <= DIGITS):
         raise InputError(f"There is no state {number[:20]!r} of SOUL.md; go back and choose one of the list.")
-    await guidelines.undo_revision(service.chat.metacognition.store, who.name, service.soul_of(who.name), int(number))
+    await guidelines.undo_revision(service.store, who.name, service.soul_of(who.name), int(number))
     return RedirectResponse(make_address("/soul", who.link, said="back"), 303)
 
 
 @router.post("/soul/decide")
-async def decide_change(request: Request, who: Visitor) -> Response:
+async def decide_change(service: Served, who: Visitor, form: Form) -> Response:
     """Accept or reject the change that waits."""
-    service, word = service_of(request), await form_field(request, "word")
-    if word not in ("accepted", "rejected"):
+    if (word := form["word"]) not in ("accepted", "rejected"):
         raise InputError("The form says neither to accept nor to reject; go back and choose one of the two.")
-    store = service.chat.metacognition.store
-    await guidelines.decide_proposal(store, who.name, service.soul_of(who.name), word == "accepted")
+    await guidelines.decide_proposal(service.store, who.name, service.soul_of(who.name), word == "accepted")
     return RedirectResponse(make_address("/soul", who.link, said=word), 303)

@@ -1,21 +1,19 @@
 """What nights changed, as pages: each change with an undo."""
 
 import asyncio
-from typing import cast
 
-from fastapi import APIRouter, Request
+from fastapi import APIRouter
 from fastapi.responses import Response
 
 from insula.memory.storage import unread
 from insula.memory.storage import views as store_views
 from insula.night.cycle import is_due
 from insula.operations.nights import describe_report, list_nights
-from insula.server.page.guidance import SAID, Word
+from insula.server.page.guidance import SAID
 from insula.server.page.rendering import render_page
-from insula.server.page.visitors import PageRoute, Visitor
+from insula.server.page.visitors import Visitor, Word
 from insula.server.timer import run_user_night
-from insula.server.turns import RunningTurns
-from insula.server.users import service_of
+from insula.server.users import Served
 
 NIGHTS = 14
 """Nights on the page, the latest."""
@@ -25,14 +23,13 @@ READING = {
     "idle": "At night, and once you have said nothing for a minute, the model reads what you said and notes its facts",
 }
 """By the setting `understanding`."""
-router = APIRouter(route_class=PageRoute, include_in_schema=False)
+router = APIRouter(include_in_schema=False)
 
 
 @router.get("/nights")
-async def show_nights(request: Request, who: Visitor, said: Word = "") -> Response:
+async def show_nights(service: Served, who: Visitor, said: Word = "") -> Response:
     """What the last nights changed, and whether there is anything to sleep on."""
-    service = service_of(request)
-    store = service.chat.metacognition.store
+    store = service.store
     reports = await store.read(store_views.list_phase_reports, who.name, None, NIGHTS)
     nights = list_nights(reports, store.now())
     user_id = await store.nights.find_user_id(who.name)
@@ -52,8 +49,7 @@ async def show_nights(request: Request, who: Visitor, said: Word = "") -> Respon
 
 
 @router.post("/nights")
-async def submit_night(request: Request, who: Visitor) -> Response:
+async def submit_night(service: Served, who: Visitor) -> Response:
     """Run the night now, to its end whoever goes away meanwhile."""
-    turns = cast(RunningTurns, request.app.state.turns)
-    report = await asyncio.shield(turns.start_work(run_user_night(service_of(request), who.name, force=True)))
+    report = await asyncio.shield(service.turns.start_work(run_user_night(service, who.name, force=True)))
     return render_page("night.html", who.link, night=describe_report(report), fresh=True)

@@ -4,14 +4,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from difflib import unified_diff
 from itertools import zip_longest
-from typing import Any, Literal
+from typing import Literal
 
 from insula.coding.replay import figures
 from insula.memory.storage.rows import Revised
 from insula.night import soul
-from insula.night.guidelines import NIGHT
 from insula.operations.guidance import GuidanceItem
-from insula.value import is_list
+from insula.server.page.views.words import describe_author
 
 AROUND = 2
 """Unchanged lines that are shown on each side of a change."""
@@ -83,20 +82,9 @@ def list_revisions(past: Sequence[Revised]) -> list[DocumentRevision]:
         DocumentRevision(
             id=state.id,
             when=figures.format_time(state.at),
-            author="the night" if state.author == NIGHT else "you",
-            why=_explain_revision(state.evidence),
+            author=describe_author(state.author),
+            why=state.summary,
             diff=compare_documents(earlier, state.content),
         )
         for state, earlier in zip(past, before, strict=True)
     ]
-
-
-def _explain_revision(evidence: Mapping[str, Any]) -> str:
-    changes = evidence.get("changes")
-    return str(evidence.get("why") or (figures.format_count(len(changes), "change") if is_list(changes) else ""))
-
-
-def waiting_reasons(waiting: Revised | None) -> list[str]:
-    """Why a change waits for a person."""
-    told = waiting.evidence.get("reasons") if waiting else ()
-    return [str(reason) for reason in told] if is_list(told) else []

@@ -9,6 +9,7 @@ from pydantic import BaseModel, Field, ValidationError
 from insula.memory.storage.rows import LedgerEntry, SessionStretch, StoredGuidance, TranscriptLine
 from insula.operations.adaptations import describe_duration
 from insula.server.api.schema import Id
+from insula.server.api.sessions import list_exchanges
 from insula.server.api.told import (
     ConfidenceEstimate,
     LessonTold,
@@ -59,7 +60,6 @@ class TurnFacts(BaseModel):
 class Gauge:
     """A share, in a word and as a bar."""
 
-    name: str
     word: str
     score: float
     tone: Tone
@@ -133,8 +133,8 @@ def show_turn(
     word, tone = words.describe_quality(good.score, told=good.outcome != "unclear") if good else ("", "good")
     return ShownTurn(
         facts=facts,
-        sure=Gauge(name="How sure", word=sure.level, score=sure.score, tone="sure") if sure else None,
-        good=Gauge(name="How good", word=word, score=good.score, tone=tone) if good else None,
+        sure=Gauge(word=sure.level, score=sure.score, tone="sure") if sure else None,
+        good=Gauge(word=word, score=good.score, tone=tone) if good else None,
         recalled=tuple((memories[memory.id], memory) for memory in facts.recalled if memory.id in memories),
         lessons=tuple((lessons[drawn.id], drawn.arm == "shown") for drawn in facts.lessons if drawn.id in lessons),
         allowed=tuple(_describe_limits(facts.controls, normal)) if facts.controls else (),
@@ -160,13 +160,7 @@ def _describe_spent(facts: TurnFacts) -> Iterable[str]:
 
 def of_session(session: str, talk: SessionStretch) -> list[TurnFacts]:
     """The turns of a session, oldest first, as far as transcript and ledger know them."""
-    said: dict[int, list[TranscriptLine]] = {}
-    noticed: dict[int, list[LedgerEntry]] = {}
-    for line in talk.lines:
-        said.setdefault(line.turn, []).append(line)
-    for entry in talk.noticed:
-        noticed.setdefault(entry.turn, []).append(entry)
-    return [_read_turn(session, turn, said[turn], noticed.get(turn, [])) for turn in sorted(said)]
+    return [_read_turn(session, *exchange) for exchange in list_exchanges(talk)]
 
 
 def _read_turn(session: str, turn: int, lines: Sequence[TranscriptLine], signals: Sequence[LedgerEntry]) -> TurnFacts:

@@ -1,11 +1,16 @@
 """What the pages call things, for people who never heard of metacognition."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, Literal, NamedTuple
 
 from insula.claims import claim_keys, say_claim
-from insula.operations.adaptations import describe_duration
+from insula.memory.storage.rows import LedgerEntry
+from insula.operations.adaptations import CAUSES, describe_duration
 from insula.operations.guidance import STATES
+from insula.session.adaptation import Cause
+from insula.session.conditions import describe_slowdown
+from insula.session.ring import Ring
+from insula.session.snapshot import Performance
 from insula.text.wording import count_times
 from insula.turn.verdict import KINDS, explain_source
 from insula.types import (
@@ -17,6 +22,7 @@ from insula.types import (
     PASS_THRESHOLD,
     REFLECTION,
     TURN,
+    Controls,
     SignalKind,
 )
 from insula.value import is_object
@@ -32,7 +38,7 @@ PARTS = {
     "consistency": "fits in language, tone and rules",
     "likelihood": "the model was sure of its words",
 }
-SIGNALS: Mapping[SignalKind, str] = {
+SIGNALS: Mapping[str, str] = {
     TURN: "Answered",
     CONFIDENCE_LOW: "Poor answer",
     IMPASSE: "Stuck",
@@ -43,7 +49,6 @@ SIGNALS: Mapping[SignalKind, str] = {
 LOUD: tuple[SignalKind, ...] = (CONFIDENCE_LOW, IMPASSE)
 """Signals that something went wrong."""
 STANDS = {"long-term": "in long-term memory", "working": "not yet in long-term memory", "retired": "merged, or let go"}
-STATUS = {"stored": "yes", "skipped": "no"}
 _GAP = "\N{NO-BREAK SPACE}"
 
 
@@ -74,10 +79,7 @@ def came_to(kind: str) -> str:
 
 def describe_signal(kind: str) -> str:
     """What was noticed."""
-    return next(
-        (text for name, text in SIGNALS.items() if name == kind),
-        kind.removeprefix("meta:").replace("-", " ").capitalize(),
-    )
+    return SIGNALS.get(kind, kind.removeprefix("meta:").replace("-", " ").capitalize())
 
 
 def describe_notice(kind: str, reason: str, data: Mapping[str, Any]) -> str:
@@ -122,3 +124,35 @@ def make_bar(effect: Worth) -> EffectBar:
     ends = (round(50 + 50 * min(max(value, -1.0), 1.0)) for value in (effect.low, effect.estimate, effect.high))
     left, place, right = ends
     return EffectBar(low=left, high=max(right, left + 1), middle=place)
+
+
+def describe_now(performance: Performance, ring: Ring, recent: Sequence[LedgerEntry], normal: Controls) -> str:
+    """How the service stands, in two sentences.
+
+    Args:
+        recent: the records of the user's last turns, the latest first.
+        normal: what a turn may use where nothing is amiss.
+    """
+    slow, used = performance.slowdown, ring.last.stm_utilization if ring.last else None
+    parts = [
+        describe_slowdown(slow) if slow is not None else "",
+        f"working memory is {format_percent(used)} full" if used is not None else "",
+    ]
+    said = " and ".join(part for part in parts if part)
+    state = f"{said[0].upper()}{said[1:]}." if said else "There is too little to say whether the model is slow."
+    return f"{state} {_describe_limit(ring, recent, normal)}"
+
+
+def _describe_limit(ring: Ring, recent: Sequence[LedgerEntry], normal: Controls) -> str:
+    """What the user's last answer could use: other users' conversations may be under another load."""
+    allowed = recent[0].data.get("controls") if recent else None
+    limit = allowed.get("max_context_items") if is_object(allowed) else None
+    if not isinstance(limit, int | float) or limit >= normal.max_context_items:
+        return f"Up to {normal.max_context_items} memories go into an answer, as usual."
+    moves: list[Cause] = [
+        adaptation.reason
+        for adaptation in ring.adaptations
+        if adaptation.lever == "max_context_items" and adaptation.reason != "stable"
+    ]
+    why = f"Because {CAUSES.get(moves[-1], moves[-1])}, up" if moves else "Up"
+    return f"{why} to {limit:.0f} memories went into your last answer instead of {normal.max_context_items}."
