@@ -11,7 +11,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from insula import InputError
 from insula_solve.answers import answer_with_number
 from insula_solve.baselines import AGREED, WAVES
 from insula_solve.features import read_features
@@ -91,11 +90,6 @@ def test_attempts_of_several_kinds_are_trusted_more_and_never_for_certain() -> N
         1.0,
     ]
     assert raise_confidence(0.7, VotePolicy(unlike=0.0)) == pytest.approx(0.7)
-
-
-def test_chains_that_say_nothing_are_refused() -> None:
-    with pytest.raises(InputError, match="say nothing among 4 wrong answers; give one above"):
-        VotePolicy(chain=0.2)
 
 
 def test_an_attempt_without_an_answer_speaks_for_a_hard_problem() -> None:

@@ -44,24 +44,13 @@ __all__ = [
     "read_repertoire",
 ]
 
-METHODS: Mapping[str, Method] = {
-    "insula": insula,
-    "mgv": mgv,
-    "direct": direct,
-    "self_consistency": self_consistency,
-    "adaptive_self_consistency": adaptive_self_consistency,
-    "self_refine": self_refine,
-    "self_verification": self_verification,
-}
+_METHODS = (insula, mgv, direct, self_consistency, adaptive_self_consistency, self_refine, self_verification)
+METHODS: Mapping[str, Method] = {method.name: method for method in _METHODS}
 """The methods by name."""
 
 
 def find_method(name: str) -> Method:
-    """The method of a name; `-` and `_` are one.
-
-    Raises:
-        InputError: there is none of that name.
-    """
+    """The method of a name; `-` and `_` are one."""
     if (method := METHODS.get(name.replace("-", "_"))) is None:
         raise InputError(f"There is no method called {name[:40]!r}; name one of {', '.join(METHODS)}.")
     return method

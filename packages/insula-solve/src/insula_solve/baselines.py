@@ -26,7 +26,7 @@ from insula_solve.method import Method, make_method
 from insula_solve.programs import find_program
 from insula_solve.prompts import make_prompt
 from insula_solve.run import SolveRun
-from insula_solve.solution import MethodEnd, MethodVerdict, group_attempts
+from insula_solve.solution import MethodEnd, MethodVerdict, conclude_with, group_attempts
 
 CHAINS = 5
 """Chains of self-consistency (GSM8K gains most up to 5: Wang et al. 2022, figure 2), and of Self-Verification."""
@@ -57,24 +57,15 @@ def conclude_by_majority(run: SolveRun) -> MethodVerdict:
     """The answer of most attempts, the earliest of several; confidence is their share of all attempts."""
     votes = max(group_attempts(run.attempts), key=len, default=None)
     if votes is None:
-        return MethodVerdict(answer=None)
+        return conclude_with(None)
     agreement = len(votes) / len(run.attempts)
-    confidences = {"agreement": agreement, **votes[0].confidences}
-    return MethodVerdict(answer=votes[0].shown, confidence=agreement, confidences=confidences, chosen=votes[0].number)
+    return conclude_with(votes[0], agreement, agreement=agreement)
 
 
 def conclude_by_only(run: SolveRun) -> MethodVerdict:
     """The answer of the one attempt; confidence is its likelihood, where the model returns one."""
     attempt = next((attempt for attempt in run.attempts if attempt.value is not None), None)
-    if attempt is None:
-        return MethodVerdict(answer=None)
-    confidences = attempt.confidences
-    return MethodVerdict(
-        answer=attempt.shown,
-        confidence=confidences.get("likelihood"),
-        confidences=confidences,
-        chosen=attempt.number,
-    )
+    return conclude_with(attempt, attempt.confidences.get("likelihood") if attempt else None)
 
 
 @make_method(conclude_by_only)
@@ -120,11 +111,7 @@ async def adaptive_self_consistency(run: SolveRun) -> MethodEnd:
 
 def conclude_by_last(run: SolveRun) -> MethodVerdict:
     """The last program that could be computed; the method has no confidence of its own."""
-    answered = [attempt for attempt in run.attempts if attempt.value is not None]
-    if not answered:
-        return MethodVerdict(answer=None)
-    final = answered[-1]
-    return MethodVerdict(answer=final.shown, confidences=final.confidences, chosen=final.number)
+    return conclude_with(next((attempt for attempt in reversed(run.attempts) if attempt.value is not None), None))
 
 
 def fence_program(program: str) -> str:

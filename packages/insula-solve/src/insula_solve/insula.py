@@ -206,12 +206,8 @@ def _make_verdict(run: SolveRun, best: AnswerStanding, sure: float) -> MethodVer
     likelihoods = [attempt.likelihood.confidence for attempt in best.attempts if attempt.likelihood is not None]
     if likelihoods:
         confidences["likelihood"] = sum(likelihoods) / len(likelihoods)
-    return MethodVerdict(
-        answer=best.answer,
-        confidence=sure,
-        confidences=confidences,
-        chosen=best.attempts[0].number,
-    )
+    number = best.attempts[0].number
+    return MethodVerdict(answer=best.answer, confidence=sure, confidences=confidences, chosen=number)
 
 
 def _describe_votes(standing: tuple[AnswerStanding, ...]) -> str:

@@ -6,9 +6,10 @@ from dataclasses import dataclass, field
 from functools import cache
 from importlib import resources
 from pathlib import Path
-from typing import Any, Protocol, cast
+from typing import Annotated, Any, Protocol
 
 import numpy as np
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, StringConstraints
 
 from insula.errors import SettingsError
 from insula.memory.storage.rows import StrategyTally
@@ -32,60 +33,49 @@ class Records(Protocol):
         ...
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Strategy:
+def _text(most: int) -> Any:
+    return StringConstraints(strip_whitespace=True, min_length=1, max_length=most)
+
+
+class Strategy(BaseModel):
     """A way to go about a problem."""
 
-    name: str
-    when: str
+    model_config = ConfigDict(frozen=True)
+
+    name: Annotated[str, _text(NAME_CHARS)]
+    when: Annotated[str, _text(WHEN_CHARS)]
     """Completes "fits problems …"."""
-    how: str
+    how: Annotated[str, _text(HOW_CHARS), AfterValidator(lambda how: " ".join(how.split()))]
     classes: tuple[str, ...] = ()
     """Those of the problems that it fits; none for problems of any class."""
+
+
+class _Repertoire(BaseModel):
+    """A file of strategies."""
+
+    strategy: Annotated[tuple[Strategy, ...], Field(max_length=MOST)] = ()
 
 
 @cache
 def read_shipped() -> tuple[Strategy, ...]:
     """The repertoire of twenty strategies and the general one."""
-    text = resources.files("insula_solve").joinpath(FILE).read_text("utf-8")
-    return _read_strategies(tomllib.loads(text), FILE)
+    return _read_strategies(resources.files("insula_solve").joinpath(FILE).read_text("utf-8"))
 
 
 def read_repertoire(home: Path) -> tuple[Strategy, ...]:
-    """The shipped repertoire with what a person's own file adds to it or replaces.
-
-    Raises:
-        SettingsError: the file cannot be used; the message says why.
-    """
+    """The shipped repertoire with what a person's own file adds to it or replaces."""
     path = home / FILE
     try:
-        own = _read_strategies(tomllib.loads(path.read_text("utf-8")), str(path))
+        own = _read_strategies(path.read_text("utf-8"))
     except FileNotFoundError:
         return read_shipped()
     except (OSError, ValueError) as error:
-        raise SettingsError(f"The strategies in {str(path)!r} cannot be read ({error}); mend the file.") from error
+        raise SettingsError(f"The strategies in {str(path)!r} cannot be used ({error}); mend the file.") from error
     return tuple({each.name: each for each in (*read_shipped(), *own)}.values())
 
 
-def _read_strategies(values: Mapping[str, Any], source: str) -> tuple[Strategy, ...]:
-    entries = values.get("strategy", [])
-    if not isinstance(entries, list) or len(cast(list[Any], entries)) > MOST:
-        raise SettingsError(f"The strategies in {source!r} must be up to {MOST} entries [[strategy]].")
-    return tuple(_read_strategy(entry, source) for entry in cast(list[Any], entries))
-
-
-def _read_strategy(entry: Any, source: str) -> Strategy:
-    limits = {"name": NAME_CHARS, "when": WHEN_CHARS, "how": HOW_CHARS}
-    fields = cast(dict[str, Any], entry) if isinstance(entry, dict) else {}
-    for name, most in limits.items():
-        text = fields.get(name)
-        if not isinstance(text, str) or not text.strip() or len(text) > most:
-            raise SettingsError(f"A strategy in {source!r} needs a {name!r} of 1 to {most} characters; add it.")
-    classes = fields.get("classes", [])
-    if not isinstance(classes, list) or not all(isinstance(name, str) for name in cast(list[Any], classes)):
-        raise SettingsError(f"The 'classes' of the strategy {fields['name']!r} in {source!r} must be a list of names.")
-    texts = {name: " ".join(cast(str, fields[name]).split()) for name in limits}
-    return Strategy(**texts, classes=tuple(cast(list[str], classes)))
+def _read_strategies(text: str) -> tuple[Strategy, ...]:
+    return _Repertoire.model_validate(tomllib.loads(text)).strategy
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

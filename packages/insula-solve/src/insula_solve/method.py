@@ -2,8 +2,7 @@
 
 import logging
 from collections.abc import Awaitable, Callable, Mapping
-from functools import wraps
-from typing import Protocol
+from dataclasses import dataclass
 
 from insula.errors import BudgetExceeded, InsulaError, ModelRefused
 from insula.llm.budget import Account
@@ -23,8 +22,24 @@ PROBLEM_CHARS = 20_000
 """Characters of a problem; the longest of GSM8K has 985."""
 
 
-class Method(Protocol):
-    """A way to solve a problem. What fails on the way is why it ended; it never spends more than the account allows."""
+Work = Callable[[SolveRun], Awaitable[MethodEnd]]
+Conclude = Callable[[SolveRun], MethodVerdict]
+
+
+@dataclass(frozen=True, slots=True)
+class Method:
+    """A way to solve a problem. What fails on the way is why it ended; it never spends more than the account allows.
+
+    What cannot be voted on (code, prose, lists) is answered once, whatever the method.
+    """
+
+    name: str
+    work: Work
+    """Makes attempts, and says why it ended."""
+    conclude: Conclude
+    """Makes a verdict of the attempts, also of those that there are when a cap or a failure ends the work."""
+    abstain_below: float = 0.0
+    """Confidence below which no answer is given."""
 
     async def __call__(
         self,
@@ -40,75 +55,45 @@ class Method(Protocol):
         """Solve a problem.
 
         Args:
-            problem: the task, in words.
             models: who monitors, generates and verifies.
             account: the caps; what is spent is charged there.
             seed: of this run; the same seed asks for the same replies.
-            knowledge: the strategies and what is known of them.
             on_step: called with each line of the trace as it is written.
             limits: tokens, temperature and attempts.
         """
-        ...
-
-
-Work = Callable[[SolveRun], Awaitable[MethodEnd]]
-Conclude = Callable[[SolveRun], MethodVerdict]
+        account = account or Account()
+        before = account.by_purpose
+        text = clean_text(problem).strip()
+        run = SolveRun(text, models, account, seed, knowledge or Knowledge(), on_step, limits or Limits())
+        run.form = form_of(text)
+        if run.form not in ONCE and self.name in NUMERIC:
+            run.form = "number"
+        end = await _run_work(run, answer_once if run.form in ONCE else self.work)
+        fall_back(run)
+        verdict = conclude_once(run) if run.form in ONCE else self.conclude(run)
+        abstains = verdict.answer is not None and (verdict.confidence or 1.0) < self.abstain_below
+        said = {"ending": end.ending, "answer": verdict.answer, "confidence": verdict.confidence}
+        run.add_step("stop", f"Stopped: {end.why}.", **said)
+        return Solution(
+            method=self.name,
+            problem=run.problem,
+            answer=None if abstains else verdict.answer,
+            confidence=verdict.confidence,
+            confidences=verdict.confidences,
+            attempts=tuple(run.attempts),
+            chosen=verdict.chosen,
+            trace=tuple(run.trace),
+            usage=_usage_since(before, account.by_purpose),
+            end=end,
+            form=run.form,
+            abstained=abstains,
+            unparsed=run.unparsed,
+        )
 
 
 def make_method(conclude: Conclude, *, abstain_below: float = 0.0) -> Callable[[Work], Method]:
-    """Makes a method of a function that makes attempts and says why it ended.
-
-    What cannot be voted on (code, prose, lists) is answered once, whatever the method.
-
-    Args:
-        conclude: makes a verdict of the attempts, also of those that there are when a cap or a failure ends the work.
-        abstain_below: confidence below which no answer is given.
-    """
-
-    def wrap_work(work: Work) -> Method:
-        @wraps(work)
-        async def solve_problem(
-            problem: str,
-            models: Models,
-            account: Account | None = None,
-            *,
-            seed: int = 0,
-            knowledge: Knowledge | None = None,
-            on_step: OnStep | None = None,
-            limits: Limits | None = None,
-        ) -> Solution:
-            account = account or Account()
-            before = account.by_purpose
-            text = clean_text(problem).strip()
-            run = SolveRun(text, models, account, seed, knowledge or Knowledge(), on_step, limits or Limits())
-            run.form = form_of(text)
-            if run.form not in ONCE and work.__name__ in NUMERIC:
-                run.form = "number"
-            end = await _run_work(run, answer_once if run.form in ONCE else work)
-            fall_back(run)
-            verdict = conclude_once(run) if run.form in ONCE else conclude(run)
-            abstains = verdict.answer is not None and (verdict.confidence or 1.0) < abstain_below
-            said = {"ending": end.ending, "answer": verdict.answer, "confidence": verdict.confidence}
-            run.add_step("stop", f"Stopped: {end.why}.", **said)
-            return Solution(
-                method=work.__name__,
-                problem=run.problem,
-                answer=None if abstains else verdict.answer,
-                confidence=verdict.confidence,
-                confidences=verdict.confidences,
-                attempts=tuple(run.attempts),
-                chosen=verdict.chosen,
-                trace=tuple(run.trace),
-                usage=_usage_since(before, account.by_purpose),
-                end=end,
-                form=run.form,
-                abstained=abstains,
-                unparsed=run.unparsed,
-            )
-
-        return solve_problem
-
-    return wrap_work
+    """Makes a method of the function that does its work, by whose name it goes."""
+    return lambda work: Method(work.__name__, work, conclude, abstain_below)
 
 
 async def _run_work(run: SolveRun, work: Work) -> MethodEnd:
@@ -132,14 +117,9 @@ async def _run_work(run: SolveRun, work: Work) -> MethodEnd:
 
 def _usage_since(before: Mapping[str, Usage], after: Mapping[str, Usage]) -> dict[str, Usage]:
     """What was spent in between, by stage."""
+    spent = ("calls", "input_tokens", "output_tokens", "seconds", "cost")
     return {
-        stage: Usage(
-            calls=usage.calls - start.calls,
-            input_tokens=usage.input_tokens - start.input_tokens,
-            output_tokens=usage.output_tokens - start.output_tokens,
-            seconds=usage.seconds - start.seconds,
-            cost=usage.cost - start.cost,
-        )
+        stage: Usage(**{name: getattr(usage, name) - getattr(before.get(stage, Usage()), name) for name in spent})
         for stage, usage in after.items()
-        if usage != (start := before.get(stage, Usage()))
+        if usage != before.get(stage, Usage())
     }

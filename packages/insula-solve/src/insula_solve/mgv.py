@@ -24,7 +24,7 @@ from insula_solve.knowledge import Knowledge, Strategy, draw_strategy
 from insula_solve.method import make_method
 from insula_solve.prompts import ask_monitor, ask_solution
 from insula_solve.run import SolveRun
-from insula_solve.solution import ACCEPTED, Attempt, MethodEnd, MethodVerdict, Scores
+from insula_solve.solution import ACCEPTED, Attempt, MethodEnd, MethodVerdict, Scores, conclude_with
 from insula_solve.verification import of_hundred, verify_attempt
 
 CYCLES = 3
@@ -53,13 +53,8 @@ class Plan(BaseModel):
 def conclude_by_scores(run: SolveRun) -> MethodVerdict:
     """The attempt with the highest scores among those with an answer; its mean is the prompted confidence."""
     answered = [attempt for attempt in run.attempts if attempt.answer is not None]
-    if not answered:
-        return MethodVerdict(answer=None)
-    best = max(answered, key=lambda attempt: (_mean_score(attempt), -attempt.number))
-    confidences = best.confidences
-    return MethodVerdict(
-        answer=best.shown, confidence=confidences.get("prompted"), confidences=confidences, chosen=best.number
-    )
+    best = max(answered, key=lambda attempt: (_mean_score(attempt), -attempt.number), default=None)
+    return conclude_with(best, best.confidences.get("prompted") if best else None)
 
 
 @make_method(conclude_by_scores)

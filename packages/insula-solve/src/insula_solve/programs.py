@@ -59,9 +59,6 @@ def evaluate_expression(expression: str, names: Mapping[str, Fraction] | None = 
     Args:
         expression: numbers, names, `+ - * / // % ** ^`, parentheses, and the functions that programs have.
         names: what names stand for.
-
-    Raises:
-        InputError: it is no such expression, or too large to be computed.
     """
     body = _parse_lines([expression.strip()])
     if len(body) != 1 or not isinstance(statement := body[0], ast.Expr):
@@ -74,9 +71,6 @@ def run_program(program: str) -> Fraction:
 
     Returns:
         What it returned or printed last, else `answer` or `result`, else what was assigned last.
-
-    Raises:
-        InputError: it holds anything else, a name that was not assigned, or nothing to compute.
     """
     machine, scope = _Machine(), Scope({})
     machine.run_statements(_read_program(program), scope)
@@ -145,11 +139,7 @@ def is_readable(reply: str) -> bool:
 
 
 def check_size(value: int | Fraction) -> Fraction:
-    """The value, if it is of a size that is computed with.
-
-    Raises:
-        InputError: it is not.
-    """
+    """The value, if it is of a size that is computed with."""
     if value.numerator.bit_length() > BITS or value.denominator.bit_length() > BITS:
         raise InputError("A number in the expression is too large or too fine to be computed with.")
     return Fraction(value)
@@ -230,11 +220,7 @@ class _Machine:
         self._exact, self._steps, self._calls = exact, STEPS, 0
 
     def run_statements(self, body: Sequence[ast.stmt], scope: Scope) -> None:
-        """Go through a program.
-
-        Raises:
-            InputError: something in it cannot be computed, or there are too many steps.
-        """
+        """Go through a program."""
         try:
             self._run_body(body, scope)
         except _Return as returned:
@@ -243,11 +229,7 @@ class _Machine:
             raise InputError(f"The program cannot be computed ({type(error).__name__}).") from error
 
     def evaluate_node(self, node: ast.expr, scope: Scope) -> Value:
-        """The value of an expression.
-
-        Raises:
-            InputError: it cannot be computed.
-        """
+        """The value of an expression."""
         try:
             return self._count_value(node, scope)
         except _FAULTS as error:

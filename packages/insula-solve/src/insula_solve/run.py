@@ -5,7 +5,7 @@ import json
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
-from typing import Protocol, TypeVar, cast
+from typing import NamedTuple, Protocol, TypeVar, cast
 from zlib import crc32
 
 from pydantic import BaseModel
@@ -91,6 +91,18 @@ class Limits:
     """At one problem."""
 
 
+class _Question(NamedTuple):
+    """One request."""
+
+    stage: str
+    prompt: Prompt
+    model: Model
+    max_tokens: int
+    temperature: float
+    number: int
+    schema: type[BaseModel] | None
+
+
 @dataclass(slots=True)
 class SolveRun:
     """One problem in the hands of one method."""
@@ -150,20 +162,16 @@ class SolveRun:
         """A reply, from the pool where it stands there; None if it did not come or was empty.
 
         One that is cut off before it says what it answers is asked for once more, with `Limits.most_tokens`.
-
-        Raises:
-            BudgetExceeded: too little is left to ask.
-            ModelError: the model cannot be used, declined, or failed too often.
         """
-        asked = model or self.models.generator
         tokens = max(max_tokens, self.grown or 0)
-        made, is_cut_off = await self._send_prompt(stage, prompt, asked, tokens, temperature, index, schema)
+        asked = _Question(stage, prompt, model or self.models.generator, tokens, temperature, index, schema)
+        made, is_cut_off = await self._send_question(asked)
         if not is_cut_off or self.grown is not None or tokens >= self.limits.most_tokens:
             return made
         self.grown = self.limits.most_tokens
         self.add_step("lost", f"A reply was cut off at {tokens:,} tokens; it is asked for again, with {self.grown:,}.")
         try:
-            again, is_cut_off = await self._send_prompt(stage, prompt, asked, self.grown, temperature, index, schema)
+            again, is_cut_off = await self._send_question(asked._replace(max_tokens=self.grown))
         except ModelRefused as error:
             self.add_step("lost", str(error))
             again, is_cut_off = None, True
@@ -213,35 +221,28 @@ class SolveRun:
         self.unparsed += 1
         return None
 
-    async def _send_prompt(
-        self,
-        stage: str,
-        prompt: Prompt,
-        model: Model,
-        max_tokens: int,
-        temperature: float,
-        index: int,
-        schema: type[BaseModel] | None,
-    ) -> tuple[Generation | None, bool]:
+    async def _send_question(self, asked: "_Question") -> tuple[Generation | None, bool]:
         """A reply, and whether it was cut off before it said what it answers."""
-        seed = self.seed * SEEDS + index
-        key = key_of(model.model_name, prompt, max_tokens=max_tokens, temperature=temperature, seed=seed)
-        if (kept := self._keep_to(stage, prompt, key, max_tokens * (TRIES if schema else 1))) is not None:
+        model, seed = asked.model, self.seed * SEEDS + asked.number
+        key = key_of(
+            model.model_name, asked.prompt, max_tokens=asked.max_tokens, temperature=asked.temperature, seed=seed
+        )
+        if (kept := self._take_kept(asked, key)) is not None:
             return kept, False
         refused = self.models.refused.setdefault(model.model_name, set())
         before = frozenset(refused)
         try:
             made = await generate_reply(
                 model,
-                prompt,
-                purpose=stage,
+                asked.prompt,
+                purpose=asked.stage,
                 account=self.account,
-                max_tokens=max_tokens,
-                temperature=temperature,
+                max_tokens=asked.max_tokens,
+                temperature=asked.temperature,
                 seed=seed,
                 timeout=self.models.timeout,
-                logprobs=schema is None,
-                schema=schema,
+                logprobs=asked.schema is None,
+                schema=asked.schema,
                 refused=refused,
             )
         except (ModelTimeout, ModelMalformed) as error:
@@ -249,25 +250,25 @@ class SolveRun:
             return None, isinstance(error, ModelCutOff)
         finally:
             for name in sorted(refused - before):
-                self.add_step(
-                    "setting", f"The model {model.model_name!r} refuses {name!r}: it is left out from here on."
-                )
+                told = f"The model {model.model_name!r} refuses {name!r}: it is left out from here on."
+                self.add_step("setting", told)
         made = cast("Generation", replace(made, value=None))
-        if self.models.pool is not None and not (made.truncated and made.usage.output_tokens < max_tokens):
+        if self.models.pool is not None and not (made.truncated and made.usage.output_tokens < asked.max_tokens):
             self.models.pool.put(key, made)
-        return made, schema is None and made.truncated and self._goes_on(made.text)
+        return made, asked.schema is None and made.truncated and self._goes_on(made.text)
 
     def _goes_on(self, text: str) -> bool:
         """Whether a reply that was cut off would come to an answer with more tokens."""
         answered = find_answer(text, truncated=True, form=self.form, problem=self.problem)
         return answered is None and text.count(text[-CIRCLE_CHARS:]) < CIRCLES
 
-    def _keep_to(self, stage: str, prompt: Prompt, key: str, max_tokens: int) -> Generation | None:
+    def _take_kept(self, asked: "_Question", key: str) -> Generation | None:
         """The reply from the pool, charged as if it were asked for now; None where it would not fit the account."""
         generation = self.models.pool.get(key) if self.models.pool is not None else None
         if generation is None:
             return None
-        grant = self.account.reserve_call(stage, max_tokens, bound_of(prompt, None))
+        most = asked.max_tokens * (TRIES if asked.schema else 1)
+        grant = self.account.reserve_call(asked.stage, most, bound_of(asked.prompt, None))
         fits = generation.usage.output_tokens <= grant.output_tokens
         self.account.charge_usage(grant, replace(generation.usage, cost=0.0) if fits else Usage())
         return generation if fits else None
@@ -329,11 +330,9 @@ class SolveRun:
         """Note an attempt, with its arithmetic recomputed.
 
         Args:
-            kind: how it was asked for.
             made: the reply; None where none came.
             answer: what it answers, where that is known; by default it is looked for.
             reasoning: what was reasoned; by default the reply.
-            difficulty: as it was felt before.
         """
         if made is not None:
             reasoning = reasoning or "\n\n".join(part for part in (made.thinking, made.text) if part)

@@ -186,6 +186,22 @@ class MethodVerdict:
     """Number of the attempt whose answer it is."""
 
 
+def conclude_with(attempt: Attempt | None, confidence: float | None = None, **known: float) -> MethodVerdict:
+    """The verdict that an attempt has the answer; without one there is none.
+
+    Args:
+        known: what a method knows of how sure it is, beside what is known of the attempt alone.
+    """
+    if attempt is None:
+        return MethodVerdict(answer=None)
+    return MethodVerdict(
+        answer=attempt.shown,
+        confidence=confidence,
+        confidences={**known, **attempt.confidences},
+        chosen=attempt.number,
+    )
+
+
 @dataclass(frozen=True, slots=True)
 class MethodEnd:
     """Why a method ended."""
@@ -275,19 +291,8 @@ _PLAIN = (
 
 
 def _attempt_record(attempt: Attempt) -> dict[str, Any]:
-    names = ("number", "kind", "strategy", "difficulty", "features", "reasoning", "evaluation")
-    names += ("repaired", "computed", "truncated")
-    return {
-        **{name: getattr(attempt, name) for name in names},
-        "answer": attempt.shown,
-        "doubts": list(attempt.doubts),
-        "tests": asdict(attempt.tests) if attempt.tests else None,
-        "scores": asdict(attempt.scores) if attempt.scores else None,
-        "likelihood": asdict(attempt.likelihood) if attempt.likelihood else None,
-        "claims": [
-            {"text": claim.text, "computed": str(claim.computed), "holds": claim.holds} for claim in attempt.claims
-        ],
-    }
+    claims = [{"text": each.text, "computed": str(each.computed), "holds": each.holds} for each in attempt.claims]
+    return {**asdict(attempt), "answer": attempt.shown, "doubts": list(attempt.doubts), "claims": claims}
 
 
 Pair = dict[str, Any]

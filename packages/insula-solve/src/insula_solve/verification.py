@@ -17,7 +17,7 @@ from insula_solve.features import read_features
 from insula_solve.programs import TestsOutcome, check_tests, is_readable
 from insula_solve.prompts import make_prompt
 from insula_solve.run import SolveRun, as_it_stands
-from insula_solve.solution import ACCEPTED, Attempt, MethodEnd, MethodVerdict, Scores
+from insula_solve.solution import ACCEPTED, Attempt, MethodEnd, MethodVerdict, Scores, conclude_with
 
 VERIFY_TOKENS = 300
 """Four numbers and two to three sentences come to 150 tokens."""
@@ -72,14 +72,11 @@ def fall_back(run: SolveRun) -> None:
 def conclude_once(run: SolveRun) -> MethodVerdict:
     """The attempt with the fewest failed tests: as sure as its tests, else as its verifier; else nobody knows."""
     answered = [attempt for attempt in run.attempts if attempt.answer is not None]
-    if not answered:
-        return MethodVerdict(answer=None)
-    best = min(answered, key=lambda attempt: len(attempt.tests.failed) if attempt.tests else 0)
-    confidences = best.confidences
-    if best.tests is not None and (asked := best.tests.passed + len(best.tests.failed)):
-        confidences = {"tests": min(SURE, best.tests.passed / asked), **confidences}
-    sure = confidences.get("tests", confidences.get("prompted"))
-    return MethodVerdict(answer=best.shown, confidence=sure, confidences=confidences, chosen=best.number)
+    best = min(answered, key=lambda attempt: len(attempt.tests.failed) if attempt.tests else 0, default=None)
+    if best is not None and best.tests is not None and (asked := best.tests.passed + len(best.tests.failed)):
+        share = min(SURE, best.tests.passed / asked)
+        return conclude_with(best, share, tests=share)
+    return conclude_with(best, best.confidences.get("prompted") if best else None)
 
 
 def check_attempt(run: SolveRun, attempt: Attempt) -> Attempt:

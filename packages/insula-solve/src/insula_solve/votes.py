@@ -13,7 +13,6 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from insula.errors import InputError
 from insula_solve.answers import ParsedAnswer
 from insula_solve.features import ProblemFeatures
 from insula_solve.solution import Attempt, group_attempts
@@ -24,12 +23,7 @@ LOGIT_CAP = 0.02
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class VotePolicy:
-    """The figures that `insula` decides by. Hand-set from what is said at each, not fitted.
-
-    Raises:
-        InputError: what is a chance is none, or a plain chain would be right no more often than one of the wrong
-            answers is given.
-    """
+    """The figures that `insula` decides by. Hand-set from what is said at each, not fitted."""
 
     chain: float = 0.6
     """Chance that a plain chain is right: a small reasoner's on GSM8K, and an 8B model's on SVAMP, are near it."""
@@ -74,18 +68,6 @@ class VotePolicy:
     many sentences."""
     monitor_from: float = 0.6
     """Difficulty at first sight from which the Monitor is asked for a strategy; a fifth of GSM8K reaches it."""
-
-    def __post_init__(self) -> None:
-        for name in ("chain", "program", "strategy", "wrong_arithmetic", "repaired", "implausible", "alike"):
-            if not 0 < getattr(self, name) < 1:
-                raise InputError(
-                    f"The figure {name!r} cannot be {getattr(self, name)}; give a chance above 0, below 1."
-                )
-        if self.chain * self.alternatives <= 1 - self.chain:
-            raise InputError(
-                f"Chains that are right with a chance of {self.chain} say nothing among {self.alternatives:g} wrong "
-                f"answers; give one above {1 / (self.alternatives + 1):.2f}."
-            )
 
 
 @dataclass(frozen=True, slots=True)
