@@ -14,6 +14,7 @@ from insula.testing import ModelUnavailable
 CONTENT = b"weights"
 ABOUT = "as small as can be"
 TINY = SimpleNamespace(
+    parts=(1, 2),
     name="tiny",
     about=ABOUT,
     file="tiny.gguf",
@@ -41,7 +42,6 @@ def fetched(monkeypatch: pytest.MonkeyPatch) -> list[Path]:
 
     monkeypatch.setattr("insula.llm.local.WEIGHTS", {"tiny": TINY})
     monkeypatch.setattr("insula.cli.model.install_weights", install)
-    monkeypatch.setattr("insula.cli.model.parts_of", lambda _: (1, 2))  # pyright: ignore[reportUnknownLambdaType, reportUnknownArgumentType]
     return folders
 
 

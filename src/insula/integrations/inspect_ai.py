@@ -13,8 +13,9 @@ from typing import TYPE_CHECKING, Any
 from insula.errors import BudgetExceeded, ModelUnavailable
 from insula.integrations.extras import import_extra
 from insula.llm.budget import Account, Budget
-from insula.llm.callback import CallbackAnswer, CallbackRequest, callback_model
-from insula.llm.model import Model
+from insula.llm.callback import CallbackModel
+from insula.llm.wire import Prompt, Response, Settings
+from insula.text.analysis import clean_text
 
 if TYPE_CHECKING:
     from insula_solve import Solution
@@ -26,8 +27,7 @@ _util: Any = import_extra("inspect_ai.util", NAME, RANGE)
 
 METADATA = "insula"
 TRUNCATED = frozenset({"max_tokens", "model_length"})
-REFUSED = "content_filter"
-"""What Inspect calls the reasons of a reply that was cut off, and of one that was withheld."""
+"""What Inspect calls the reasons of a reply that was cut off; a reply that was withheld is called what all call it."""
 
 MakesSolver = Callable[..., Any]
 
@@ -68,15 +68,15 @@ def _register_solver(name: str) -> MakesSolver:
     return _solver.solver(name=name)(make_solver)
 
 
-def _bridge_model(model: Any, ended: list[Exception]) -> Model:
+def _bridge_model(model: Any, ended: list[Exception]) -> CallbackModel:
     """Inspect's model as one of ours. What Inspect raises is kept, and ends the method at once.
 
     A model that fails here has failed after all of Inspect's own tries, so that nothing is to be gained by another.
     """
 
-    async def ask_inspect(asked: CallbackRequest) -> CallbackAnswer:
+    async def ask_inspect(prompt: Prompt, settings: Settings) -> Response:
         try:
-            output = await model.generate(_make_messages(asked), config=_make_config(asked))
+            output = await model.generate(_make_messages(prompt), config=_make_config(settings))
         except _util.LimitExceededError as error:
             ended.append(error)
             raise BudgetExceeded(f"{error}; give Inspect a higher limit.") from error
@@ -87,36 +87,31 @@ def _bridge_model(model: Any, ended: list[Exception]) -> Model:
             ) from error
         return _read_output(output)
 
-    return callback_model(str(model), ask_inspect)
+    return CallbackModel(str(model), ask_inspect)
 
 
-def _make_messages(asked: CallbackRequest) -> list[Any]:
+def _make_messages(prompt: Prompt) -> list[Any]:
     kinds = {"user": _model.ChatMessageUser, "assistant": _model.ChatMessageAssistant}
-    said = [kinds[role](content=text) for role, text in asked.messages]
-    return [_model.ChatMessageSystem(content=asked.instructions), *said] if asked.instructions else said
+    said = [kinds[role](content=clean_text(text)) for role, text in (*prompt.history, ("user", prompt.prompt))]
+    told = clean_text(prompt.instructions)
+    return [_model.ChatMessageSystem(content=told), *said] if told else said
 
 
-def _make_config(asked: CallbackRequest) -> Any:
-    return _model.GenerateConfig(
-        max_tokens=asked.max_tokens,
-        temperature=asked.temperature,
-        seed=asked.seed,
-        logprobs=asked.logprobs or None,
-    )
+def _make_config(settings: Settings) -> Any:
+    return _model.GenerateConfig(**settings)
 
 
-def _read_output(output: Any) -> CallbackAnswer:
+def _read_output(output: Any) -> Response:
     choice = output.choices[0] if output.choices else None
     logprobs = choice.logprobs if choice else None
     usage = output.usage
-    return CallbackAnswer(
+    return Response(
         text=output.completion,
+        thinking=_read_thinking(choice.message.content) if choice else "",
+        finish_reason="length" if choice and choice.stop_reason in TRUNCATED else choice and choice.stop_reason,
         input_tokens=usage.total_tokens - usage.output_tokens if usage else 0,
         output_tokens=usage.output_tokens if usage else 0,
-        truncated=choice is not None and choice.stop_reason in TRUNCATED,
-        refused=choice is not None and choice.stop_reason == REFUSED,
-        thinking=_read_thinking(choice.message.content) if choice else "",
-        logprobs=[(token.token, token.logprob) for token in logprobs.content] if logprobs else None,
+        logprobs=tuple((token.token, token.logprob) for token in logprobs.content) if logprobs else None,
     )
 
 

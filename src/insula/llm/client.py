@@ -12,6 +12,7 @@ from typing_extensions import TypeVar
 from insula.errors import ModelCutOff, ModelMalformed, ModelRefused, ModelSilent
 from insula.llm import wire
 from insula.llm.budget import Account, Grant
+from insula.llm.callback import CallbackModel
 from insula.llm.compatible import AddressedModel
 from insula.llm.failures import quote_provider, translate_errors
 from insula.llm.framework import send_prompt
@@ -197,7 +198,7 @@ class _Call:
         seconds = self.timeout if grant.seconds is None else min(self.timeout, grant.seconds)
         settings = wire.without_refused(self.settings, self.refused, grant.output_tokens)
         model = self.model
-        send = model.send_prompt if isinstance(model, AddressedModel) else partial(send_prompt, model)
+        send = model.send_prompt if isinstance(model, AddressedModel | CallbackModel) else partial(send_prompt, model)
         pieces = send(self.prompt, self.schema, settings, seconds, streamed=self.on_delta is not None)
         with translate_errors(model, seconds):
             async with aclosing(pieces):

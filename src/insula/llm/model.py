@@ -5,9 +5,10 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from pydantic_ai.models import Model as FrameworkModel
 
+    from insula.llm.callback import CallbackModel
     from insula.llm.compatible import AddressedModel
 
-    Model = FrameworkModel | AddressedModel
+    Model = FrameworkModel | AddressedModel | CallbackModel
 else:
     Model = Any
 

