@@ -25,8 +25,7 @@ from insula.session.control import (
     record_return,
     regulate_controls,
 )
-from insula.session.ring import Ring, restore_ring
-from insula.session.schedule import LONGEST, SHORTEST, Schedule
+from insula.session.ring import LONGEST, SHORTEST, Ring, Schedule, restore_ring
 from insula.session.snapshot import Performance, Snapshot
 
 ON = Condition(True, 0.0)

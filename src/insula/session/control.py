@@ -5,9 +5,8 @@ runs beside another, cannot leave a lowered limit behind.
 """
 
 import math
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
-from typing import TypedDict
 
 from insula.session.adaptation import Adaptation, Cause, Figures, Stage
 from insula.session.conditions import DEGRADED, Conditions, Reason
@@ -29,11 +28,8 @@ SKIPPED: tuple[Stage, ...] = ("embedding", "assessor_model")
 """What a turn goes without under severe degradation (S11)."""
 
 
-class SpeedControls(TypedDict):
-    """The controls that depend on nothing but how slow the model is."""
-
-    history_share: float
-    retry: int
+LeverValue = int | float | tuple[Stage, ...]
+Values = Mapping[Lever, LeverValue]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -46,19 +42,16 @@ class Regulation:
 
 
 def regulate_controls(settings: Controls, conditions: Conditions) -> Regulation:
-    """What a turn may use under the present conditions: the settings themselves where there are none.
-
-    Args:
-        settings: what a turn may use before conditions change it.
-    """
-    number = len(conditions.active)
+    """What a turn may use under the present conditions: the settings themselves where there are none."""
+    number, degree = len(conditions.active), _slowness_degree(conditions)
     controls = replace(
         settings,
         max_context_items=_limit_items(settings, number),
         consolidation_threshold=_raise_threshold(settings, number),
-        **_speed_controls(settings, conditions),
+        history_share=min(settings.history_share, HISTORY_SHARES[degree]),
+        retry=0 if degree else settings.retry,
     )
-    return Regulation(controls=controls, skipped=_skipped_stages(conditions))
+    return Regulation(controls=controls, skipped=SKIPPED if degree > 1 else ())
 
 
 def record_changes(
@@ -68,19 +61,25 @@ def record_changes(
 
     Args:
         settings: what a turn may use before conditions change it.
-        found: the figures in view of which the conditions changed.
+        figures: those in view of which the conditions changed.
     """
     kept = sum(held in after.active for held in before.active)
     begun: list[Reason] = [reason for reason, since in after.active if (reason, since) not in before.active]
-    made = [*_record_move(settings, "stable", len(before.active), kept, at)]
-    for number, reason in enumerate(begun, kept):
-        made += _record_move(settings, reason, number, number + 1, at)
-    moved = (
-        adaptation
-        for adaptation in (*made, *_speed_changes(settings, before, after, at))
-        if adaptation.before != adaptation.after
+    moves: list[tuple[Cause, Values, Values]] = [
+        ("stable", _values_under(settings, len(before.active)), _values_under(settings, kept)),
+        *(
+            (reason, _values_under(settings, number), _values_under(settings, number + 1))
+            for number, reason in enumerate(begun, kept)
+        ),
+    ]
+    slower = _slowness_degree(after) > _slowness_degree(before)
+    moves.append((DEGRADED if slower else "stable", _speed_values(settings, before), _speed_values(settings, after)))
+    return tuple(
+        Adaptation(at=at, lever=lever, reason=cause, before=old[lever], after=new[lever], found=figures or Figures())
+        for cause, old, new in moves
+        for lever in old
+        if old[lever] != new[lever]
     )
-    return tuple(adaptation.model_copy(update={"found": figures or Figures()}) for adaptation in moved)
 
 
 def record_return(settings: Controls, adaptations: Iterable[Adaptation], at: float) -> tuple[Adaptation, ...]:
@@ -90,21 +89,31 @@ def record_return(settings: Controls, adaptations: Iterable[Adaptation], at: flo
         settings: what a turn may use before conditions change it.
         adaptations: those of the process before, oldest first.
     """
-    usual: dict[Lever, int | float | tuple[Stage, ...]] = {
-        "max_context_items": settings.max_context_items,
-        "consolidation_threshold": settings.consolidation_threshold,
-        "history_share": settings.history_share,
-        "retry": settings.retry,
-        "skipped_stages": (),
-    }
-    last = {adaptation.lever: adaptation for adaptation in adaptations}
+    usual = {**_values_under(settings, 0), **_speed_values(settings, Conditions())}
+    last: dict[Lever, Adaptation] = {adaptation.lever: adaptation for adaptation in adaptations}
     return tuple(
-        Adaptation(
-            at=at, lever=adaptation.lever, reason="stable", before=adaptation.after, after=usual[adaptation.lever]
-        )
-        for adaptation in last.values()
-        if adaptation.reason != "stable" and adaptation.after != usual.get(adaptation.lever, adaptation.after)
+        Adaptation(at=at, lever=lever, reason="stable", before=adaptation.after, after=usual[lever])
+        for lever, adaptation in last.items()
+        if adaptation.reason != "stable" and adaptation.after != usual.get(lever, adaptation.after)
     )
+
+
+def _values_under(settings: Controls, conditions: int) -> Values:
+    """Where the levers stand that each condition moves, under so many."""
+    return {
+        "max_context_items": _limit_items(settings, conditions),
+        "consolidation_threshold": _raise_threshold(settings, conditions),
+    }
+
+
+def _speed_values(settings: Controls, conditions: Conditions) -> Values:
+    """Where the levers stand that only a slow model moves: it is spared history to read, and a second answer."""
+    made = regulate_controls(settings, conditions)
+    return {
+        "history_share": made.controls.history_share,
+        "retry": made.controls.retry,
+        "skipped_stages": made.skipped,
+    }
 
 
 def _limit_items(settings: Controls, conditions: int) -> int:
@@ -125,36 +134,3 @@ def _slowness_degree(conditions: Conditions) -> int:
     """How slow the model is: 0 as usual, 1 degraded, 2 severely."""
     # Times that fall fast may end degradation while severity still dwells.
     return 1 + conditions.severe.active if conditions.degraded.active else 0
-
-
-def _skipped_stages(conditions: Conditions) -> tuple[Stage, ...]:
-    return SKIPPED if _slowness_degree(conditions) > 1 else ()
-
-
-def _speed_controls(settings: Controls, conditions: Conditions) -> SpeedControls:
-    """What a slow model is spared, and a full working memory is not: history to read, and a second answer."""
-    degree = _slowness_degree(conditions)
-    return {
-        "history_share": min(settings.history_share, HISTORY_SHARES[degree]),
-        "retry": 0 if degree else settings.retry,
-    }
-
-
-def _record_move(settings: Controls, cause: Cause, old: int, new: int, at: float) -> Iterator[Adaptation]:
-    """The two levers, each from a number of conditions to another, whether it moved or was at its limit already."""
-    items = _limit_items(settings, old), _limit_items(settings, new)
-    threshold = _raise_threshold(settings, old), _raise_threshold(settings, new)
-    yield Adaptation(at=at, lever="max_context_items", reason=cause, before=items[0], after=items[1])
-    yield Adaptation(at=at, lever="consolidation_threshold", reason=cause, before=threshold[0], after=threshold[1])
-
-
-def _speed_changes(settings: Controls, before: Conditions, after: Conditions, at: float) -> Iterator[Adaptation]:
-    """The levers that only a slow model moves."""
-    cause = DEGRADED if _slowness_degree(after) > _slowness_degree(before) else "stable"
-    old, new = _speed_controls(settings, before), _speed_controls(settings, after)
-    share, retry = (old["history_share"], new["history_share"]), (old["retry"], new["retry"])
-    yield Adaptation(at=at, lever="history_share", reason=cause, before=share[0], after=share[1])
-    yield Adaptation(at=at, lever="retry", reason=cause, before=retry[0], after=retry[1])
-    yield Adaptation(
-        at=at, lever="skipped_stages", reason=cause, before=_skipped_stages(before), after=_skipped_stages(after)
-    )

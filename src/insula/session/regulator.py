@@ -13,9 +13,8 @@ from insula.session.adaptation import Adaptation, Figures
 from insula.session.conditions import DEGRADED_BAND, Conditions, Reason
 from insula.session.control import Regulation, record_changes, record_return, regulate_controls
 from insula.session.latency import KEPT, Latency, Observation, Pace, read_pace, recent_p95, write_pace
-from insula.session.ring import SIZE, Ring, restore_ring
+from insula.session.ring import INTERVAL, SIZE, Ring, Schedule, restore_ring
 from insula.session.saved import Advisory, Lever, Saved
-from insula.session.schedule import INTERVAL, Schedule
 from insula.session.snapshot import (
     Performance,
     Snapshot,
