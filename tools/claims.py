@@ -4,7 +4,8 @@
     python tools/claims.py FIGURES.json "insula bench life --claims --half held --data …"
     python tools/claims.py [--check]
 
-What was measured is written into `src/insula/claims.json`; without a file the page alone is written anew.
+What was measured is written into `src/insula/claims.json`, where the entries stand; without a file the page alone is
+written anew.
 """
 
 import json
@@ -17,8 +18,8 @@ ROOT = Path(__file__).parent.parent
 PAGE, FIGURES = ROOT / "docs" / "reference" / "claims.md", ROOT / "src" / "insula" / "claims.json"
 HEAD = """# What Insula says
 
-Every sentence that Insula says has an entry in one register, `src/insula/claims.py`: sentences about the user, memory,
-a reply, a tool call or guidance. A sentence without an entry reaches neither a model nor a person.
+Every sentence that Insula says has an entry in one register, `src/insula/claims.json`: sentences about the user,
+memory, a reply, a tool call or guidance. A sentence without an entry reaches neither a model nor a person.
 `python tools/claims.py` writes this page.
 
 A claim is on by default if it was right in 95 % of at least 20 judged cases, and wrong in at most 1 of 1,000 ordinary
@@ -49,7 +50,7 @@ off.
 def page() -> str:
     """The whole page, by the figures as they stand now."""
     from insula.claims import REGISTER
-    from insula.cli.register import PLACES, format_measured, format_right
+    from insula.cli.status import PLACES, format_measured, format_right
     from insula.coding.replay.claims import ClaimEntry
 
     def rows() -> Iterator[str]:
@@ -73,8 +74,12 @@ def record(path: Path, command: str) -> None:
     """Take what was measured into the package."""
     day = datetime.now(UTC).date().isoformat()
     found = json.JSONDecoder().raw_decode(path.read_text("utf-8"))[0]
-    told = {name: {**one, "command": command, "day": day} for name, one in found.items()}
-    FIGURES.write_text(json.dumps(told, indent=1) + "\n", "utf-8")
+    register: dict[str, dict[str, object]] = json.loads(FIGURES.read_text("utf-8"))
+    for name, entry in register.items():
+        entry.pop("measured", None)
+        if name in found:
+            entry["measured"] = {**found[name], "command": command, "day": day}
+    FIGURES.write_text(json.dumps(register, indent=1, ensure_ascii=False) + "\n", "utf-8")
 
 
 def main(arguments: list[str]) -> int:

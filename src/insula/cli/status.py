@@ -12,17 +12,16 @@ from rich.table import Table
 from rich.text import Text
 
 from insula import settings
-from insula.claims import DEFAULT, switch_claims
+from insula.claims import DEFAULT, Place, switch_claims
 from insula.cli.common import is_memory, model_understands, with_store
 from insula.cli.lines import print_console, print_json
 from insula.cli.options import Json, User
-from insula.cli.register import PLACES, UNCOUNTED, format_measured, format_right, format_yours
 from insula.cli.worth import DAYS, print_worth, summarize_worth
 from insula.coding.hosts import places
 from insula.coding.replay.claims import ClaimEntry, list_entries, read_register
 from insula.coding.replay.worth import HookWorth, measure_worth
 from insula.memory.storage import unread
-from insula.memory.storage.rows import Place
+from insula.memory.storage.rows import Place as StoredPlace
 from insula.memory.storage.store import Store
 from insula.metacognition import Metacognition, Regulator
 from insula.night.cycle import END, is_due
@@ -45,6 +44,14 @@ SHOWN = 8
 """Adaptations that are shown, the last ones."""
 COLUMNS = ("claim", "what it says", "yours", "measured", "right", "")
 MINUTE, HOUR, DAY = 60.0, 3_600.0, 86_400.0
+UNCOUNTED = "–"
+PLACES: Mapping[Place, str] = {
+    "request": "Before a model",
+    "reply": "In or under a reply",
+    "why": "To who asks why",
+    "night": "What a night says",
+    "call": "Beside a call of a coding agent",
+}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -152,6 +159,32 @@ def _claim_cells(entry: ClaimEntry) -> tuple[str, ...]:
     """A claim with its figures in words, in the order of `COLUMNS`."""
     on = "on" if entry.on else "off"
     return entry.claim.id, entry.claim.asserts, format_yours(entry), format_measured(entry), format_right(entry), on
+
+
+def format_yours(entry: ClaimEntry) -> str:
+    """How often it was made to the user per 1,000, of how many, and how often they called it wrong."""
+    if (rate := entry.your_rate) is None or entry.yours is None:
+        return UNCOUNTED
+    wrong = f", {entry.yours.wrong} wrong" if entry.yours.wrong else ""
+    return f"{round(rate, 1):g} ({entry.yours.made} of {entry.yours.of}{wrong})"
+
+
+def format_measured(entry: ClaimEntry) -> str:
+    """How often it is made in ordinary life per 1,000, and how often wrongly."""
+    figures = entry.claim.measured
+    if figures is None or figures.per_1000 is None:
+        return UNCOUNTED
+    wrong = f", wrong {figures.wrong_per_1000:g}" if figures.wrong_per_1000 is not None else ""
+    return f"{figures.per_1000:g}{wrong}"
+
+
+def format_right(entry: ClaimEntry) -> str:
+    """In which share of judged cases it is right, with the interval."""
+    figures = entry.claim.measured
+    if (share := entry.precision) is None or figures is None:
+        return UNCOUNTED
+    of, low, high = (round(100 * value) for value in share)
+    return f"{of} % [{low}, {high}] of {figures.of}"
 
 
 def _make_table(rows: Iterator[tuple[str, str]]) -> Table:
@@ -263,11 +296,7 @@ def _status_record(regulator: Regulator, user: str, held: StoredData | None) -> 
 
 
 def read_status(user: str) -> tuple[Regulator, StoredData | None, list[ClaimEntry]]:
-    """How the service stood when it last wrote itself down, what is held of a user, and what is said to them.
-
-    Raises:
-        StoreError: the store cannot be used.
-    """
+    """How the service stood when it last wrote itself down, what is held of a user, and what is said to them."""
     known = settings.load_settings()
 
     async def read_store(store: Store) -> tuple[Regulator, StoredData | None, list[ClaimEntry]]:
@@ -286,7 +315,7 @@ async def read_held(store: Store, user: str, settings: Settings) -> StoredData |
     user_id = await store.nights.find_user_id(user)
     if user_id is None:
         return None
-    counts = await store.sessions.count_rows(Place(user_id=user_id, session_id=0, user=user, session=""))
+    counts = await store.sessions.count_rows(StoredPlace(user_id=user_id, session_id=0, user=user, session=""))
     last = await store.nights.last_night(user_id, END)
     return StoredData(
         sessions=counts["sessions"],

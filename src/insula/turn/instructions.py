@@ -23,7 +23,7 @@ Section = tuple[Claimed, ...]
 
 
 class TurnInstructions(NamedTuple):
-    """What stands before the model in one turn: nothing but claims of the register (`claims.py`)."""
+    """What stands before the model in one turn: nothing but claims of the register (`claims.json`)."""
 
     background: tuple[Section, ...]
     """What stays as it is from turn to turn: who the agent is, and SOUL.md."""
