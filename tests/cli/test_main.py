@@ -78,7 +78,6 @@ def test_a_file_whose_name_is_no_text_can_be_named(tmp_path: Path) -> None:
         (("bench", "hook", "--rounds", "-1"), "greater than or equal to 1"),
         (("bench", "gsm8k", "--data", "x", "--out", "y", "--tokens", "0"), "greater than or equal to 1"),
         (("memory", "show", "abc"), "'abc' is no number of a memory; `insula memory` lists them"),
-        (("memory", "restore", "abc"), "'abc' is no number of a memory; `insula memory` lists them"),
         (("soul", "undo", "abc"), "`insula guidance soul history` lists them"),
     ],
 )

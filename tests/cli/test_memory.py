@@ -76,7 +76,7 @@ async def test_what_a_night_let_go_comes_back(home: Path) -> None:
     number, *_ = map(str, found["forgotten"])
     words = ("--user", "ana")
     assert "night: " in (await asyncio.to_thread(memory, "show", number, *words)).out
-    assert [(await asyncio.to_thread(memory, "restore", number, *words)).status for _ in range(2)] == [0, 1]
+    assert [(await asyncio.to_thread(memory, "undo", number, *words)).status for _ in range(2)] == [0, 1]
     assert "long-term" in (await asyncio.to_thread(memory, "show", number, *words)).out
 
 

@@ -36,11 +36,7 @@ class _ElsewhereGroup(TyperGroup):
 
 
 def refuse() -> None:
-    """Measure Insula on real data (in a clone of its repository).
-
-    Raises:
-        InputError: always; it says where they are.
-    """
+    """Measure Insula on real data (in a clone of its repository)."""
     raise InputError(
         "The benchmarks are not in the installed package: they stand with their data in the folder benchmarks/ of the "
         "repository. Clone it, and run `insula bench` there."

@@ -60,11 +60,7 @@ def house_of(user: str) -> UserFiles:
 
 
 def with_store(work: Callable[[Store], Awaitable[T]]) -> T:
-    """Open the memory, do some work with it, and close it.
-
-    Raises:
-        StoreError: the memory cannot be used.
-    """
+    """Open the memory, do some work with it, and close it."""
     settings_module.check_home(settings_module.home())
 
     async def run_work() -> T:
@@ -141,11 +137,7 @@ def log_to(path: Path, level: int = logging.WARNING) -> None:
 
 
 def account_of(settings: Settings) -> Account:
-    """The caps that a person set.
-
-    Raises:
-        SettingsError: a cap on cost without prices.
-    """
+    """The caps that a person set."""
     budget = Budget(
         calls=settings.max_calls,
         tokens=settings.max_total_tokens,

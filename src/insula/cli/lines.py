@@ -111,9 +111,6 @@ def confirm_action(question: str, yes: bool, done: str) -> bool:
     Args:
         yes: whether it was answered beforehand.
         done: what was then not done, as in "erased".
-
-    Raises:
-        InputError: nobody can be asked.
     """
     from insula.errors import InputError
 
@@ -132,9 +129,6 @@ def read_input(missing: str) -> str:
 
     Args:
         missing: what is said where nothing is.
-
-    Raises:
-        InputError: nothing is piped in, or it is no text.
     """
     from insula.errors import InputError
 

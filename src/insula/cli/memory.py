@@ -203,19 +203,17 @@ def show(number: Number, user: User = ME, json: Json = False) -> None:
 
 
 @app.command()
-@app.command("correct", hidden=True)
 def edit(number: Number, text: Annotated[str, typer.Argument(help="What it should say.")], user: User = ME) -> None:
     """Let a memory say something else; `undo` brings the old words back."""
     _change_memory(user, number, "correct", text)
 
 
-_DECISIONS: dict[str, tuple[Do, str]] = {
-    "pin": ("pin", "Keep a memory: no night merges or forgets it."),
-    "unpin": ("unpin", "Undo `pin`."),
-    "mute": ("mute", "Use a memory in no answer any more."),
-    "unmute": ("unmute", "Undo `mute`."),
-    "undo": ("undo", "Take back the last decision on a memory: yours, or what a night let go."),
-    "restore": ("undo", "Take back what a night let go."),
+_DECISIONS: dict[Do, str] = {
+    "pin": "Keep a memory: no night merges or forgets it.",
+    "unpin": "Undo `pin`.",
+    "mute": "Use a memory in no answer any more.",
+    "unmute": "Undo `mute`.",
+    "undo": "Take back the last decision on a memory: yours, or what a night let go.",
 }
 
 
@@ -226,8 +224,8 @@ def _make_decision(do: Do) -> Callable[[Number, User], None]:
     return decide_memory
 
 
-for _name, (_do, _about) in _DECISIONS.items():
-    app.command(_name, help=_about, hidden=_name == "restore")(_make_decision(_do))
+for _do, _about in _DECISIONS.items():
+    app.command(_do, help=_about)(_make_decision(_do))
 
 
 def _change_memory(user: str, number: int, do: Do, text: str = "") -> None:

@@ -97,11 +97,7 @@ def show(rule: Name, json: Json = False) -> None:
 
 
 def apply_decision(rule: str, do: str, here: bool = False) -> None:
-    """Do what a person wants with a rule, and say so.
-
-    Raises:
-        InputError: there is none such, or that cannot be done with it.
-    """
+    """Do what a person wants with a rule, and say so."""
     known = rules_here()
     done = known.decide_rule(rule, do, here=here)
     here = here or known.get_rule(rule).wish is not None  # what was asked for in a project is told there alone

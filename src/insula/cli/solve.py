@@ -146,11 +146,7 @@ def _check_export(path: Path) -> None:
 
 
 def read_problems(path: Path) -> list[ProblemLine]:
-    """The problems in a file: JSON Lines with `question` (or `problem`) and perhaps `answer`, or a problem a line.
-
-    Raises:
-        InputError: the file cannot be read, or a line is no problem; all lines are looked at before anything is asked.
-    """
+    """The problems in a file: JSON Lines with `question` (or `problem`) and perhaps `answer`, or a problem a line."""
     try:
         lines = [line.strip() for line in path.read_text("utf-8-sig").split("\n")]
     except (OSError, UnicodeDecodeError) as error:

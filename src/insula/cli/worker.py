@@ -66,11 +66,7 @@ async def _run_worker(settings: Settings, model: str | None, name: str | None, l
 async def _open_house(
     settings: Settings, model: str | None, name: str | None, limits: "Limits"
 ) -> AsyncGenerator["WorkerConfig"]:
-    """What a worker needs, by the settings.
-
-    Raises:
-        SettingsError: the memory is a file, or the engine is not installed.
-    """
+    """What a worker needs, by the settings."""
     from insula.night.durable import WorkerConfig
 
     url = memory_of(settings)

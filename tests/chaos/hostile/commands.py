@@ -35,7 +35,6 @@ COMMANDS: dict[str, str] = {
     "guidance edit": "guidance edit 1 x",
     "guidance rules export": "guidance rules export {home}/rules.json",
     "guidance rules import": "guidance rules import talk.jsonl",
-    "memory correct": "memory correct 1 x",
     "memory edit": "memory edit 1 x",
     "memory erase": "memory erase 1",
     "user export": "user export me {home}/me.jsonl",
