@@ -98,15 +98,11 @@ def find_corrections(session: str, records: "Iterable[Record]") -> list[UserCorr
             stopped = False
         elif kind == "user":
             said = _read_correction(session, record, stopped=stopped)
-            stopped = _stops_agent(record) or (stopped and not record.get("words"))
+            says_why = bool(record.get("words"))
+            stopped = not says_why and (stopped or record.get("kind") in {INTERRUPT, REJECTION})
             if said is not None and not any(said.words == one.words and said.at - one.at < AGAIN for one in asked):
                 asked.append(said)
     return asked[:MOST]
-
-
-def _stops_agent(record: "Record") -> bool:
-    """Whether the user has stopped the agent and not yet said why."""
-    return record.get("kind") in {INTERRUPT, REJECTION} and not record.get("words")
 
 
 def _read_correction(session: str, record: "Record", *, stopped: bool) -> UserCorrection | None:
@@ -365,25 +361,19 @@ def _sum_shared(first: "Mapping[Marked, float]", second: "Mapping[Marked, float]
     left = dict(second)
     shared = 0.0
     for marked, weight in first.items():
-        best = next((other for other in left if _is_same(marked, other)), None)
+        best = next((one for one in left if marked[1] * one[1] >= 0 and _are_forms(marked[0], one[0])), None)
         if best is not None:
             shared += weight + left.pop(best)
     return shared
 
 
-def _is_same(first: Marked, other: Marked) -> bool:
-    return first[1] * other[1] >= 0 and _are_forms(first[0], other[0])
-
-
 def _are_forms(first: str, other: str) -> bool:
     """Whether two words are the same but for their ending."""
-    if first == other:
-        return True
-    shorter = min(len(first), len(other))
-    if shorter < _LEAST or re.search(_WIDE, first + other):
-        return False
-    common = next((i for i in range(shorter) if first[i] != other[i]), shorter)
-    return common >= max(_LEAST, round(0.75 * max(len(first), len(other))))
+    if first == other or re.search(_WIDE, first + other):
+        return first == other
+    pairs = enumerate(zip(first, other, strict=False))
+    shared = next((place for place, (one, two) in pairs if one != two), min(len(first), len(other)))
+    return shared >= max(_LEAST, round(0.75 * max(len(first), len(other))))
 
 
 def _list_weights(words: str, about: str) -> "Iterator[tuple[Marked, float]]":

@@ -97,10 +97,8 @@ def open_session(home: str, session: str, project: str, now: float, share: float
     folder = trace.get_folder(home, key)
     told = evidence.read_marker(folder) or (Marker() if goes_on else _choose_told(home, folder, rules, share))
     shown = [rule for name in told.shown for rule in rules if rule.id == name and rule.life.state != guidance.MUTED]
-    if wishes := [rule.wish.words for rule in shown if rule.wish is not None]:
-        trace.append_records(
-            folder, {"e": "rules", "at": now, "words": wishes}
-        )  # the senses mind what the user does not want
+    if wishes := [rule.wish.words for rule in shown if rule.wish is not None]:  # what the senses mind
+        trace.append_records(folder, {"e": "rules", "at": now, "words": wishes})
     return render_rules(shown)
 
 

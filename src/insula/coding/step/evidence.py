@@ -283,10 +283,8 @@ def _list_agents(folder: str) -> list[str]:
 
 
 def _has_ended(folder: str) -> bool:
-    kind = ""
-    for record in parse_records(read_end(f"{folder}/{trace.FILE}", _TAIL)):
-        kind = record.get("e", "")
-    return kind == "end"
+    records = list(parse_records(read_end(f"{folder}/{trace.FILE}", _TAIL)))
+    return bool(records) and records[-1].get("e") == "end"
 
 
 def _score_session(home: str, folder: str, last: float, rules: dict[str, str]) -> int:
@@ -340,29 +338,23 @@ def _judge_wishes(
 
 def was_kept(rule: str, records: "Sequence[Record]") -> bool | None:
     """Whether a session kept a rule, in the words that the user said; None where nobody could tell."""
-    own = tuple(
-        instruction.replace(holds=SESSION, at=-1.0)
-        for instruction in extract_instructions(rule)
-        if can_be_judged(instruction)
-    )
+    judged = filter(can_be_judged, extract_instructions(rule))
+    own = tuple(instruction.replace(holds=SESSION, at=-1.0) for instruction in judged)
     if not own:
         return None
     instructions, names = own, {instruction.id for instruction in own}
     for record in records:
         if record.get("e") == "user":
             heard = load_instructions(record.get("heard", ()))
-            if any(_calls_for_name(record.get("words"), instruction) for instruction in own):
+            again = [each for each in heard if each.kind in STANDING and each.holds != RULE]
+            if any(names_same(each, instruction) for each in again for instruction in own):
                 return False
-            if any(_says_again(again, instruction) for again in heard for instruction in own):
+            if any(_calls_for_name(record.get("words"), instruction) for instruction in own):
                 return False
             instructions = merge_instructions(instructions, heard, float(record.get("at", 0.0)))
         elif (action := load_done(record)) is not None and _is_broken(instructions, names, action):
             return False
     return True
-
-
-def _says_again(heard: Instruction, instruction: Instruction) -> bool:
-    return heard.kind in STANDING and heard.holds != RULE and names_same(heard, instruction)
 
 
 def _calls_for_name(said: object, instruction: Instruction) -> bool:

@@ -11,10 +11,8 @@ from insula.coding.step.redacting import redact_command, redact_start
 from insula.value import Value
 
 PROMPT = "prompt"
-CORRECTION = "correction"
 INTERRUPT = "interrupt"
 REJECTION = "rejection"
-"""A correction is a prompt that was understood as one; a hook writes prompts, who has more time tells them apart."""
 
 LONGEST = 600
 """Characters of a person's words that are kept."""
@@ -67,7 +65,7 @@ class Remark(Value):
     """One thing that a person did or said."""
 
     kind: str
-    """`prompt`, `correction`, `interrupt` or `rejection`."""
+    """`prompt`, `interrupt` or `rejection`."""
     words: str = ""
     """Their own words, redacted; empty where there were none, or none that are surely theirs."""
     about: str = ""

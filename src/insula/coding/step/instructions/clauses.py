@@ -64,6 +64,8 @@ _MATRIX_WORDS = 5
 """Words of what a "that …" hangs on: "it is important"."""
 _THAT = (" that", " dass", " que", " che")
 """How a piece ends of which the next is what it says: "you said that | without a check we leave it"."""
+_SAID_OF = r"(?:that|dass|que|che) |wie (?:sie|er|es) (?:ist|sind)\b"
+"""How a piece begins that says what a few words before it are about."""
 _QUOTATIVE = r"という|との(?=[一-鿿])"
 """The particle behind the words of others."""
 _NAME_IN_BRACKETS = r"\s*[(（]([^\s()（）]+)[)）]\s*"
@@ -200,18 +202,11 @@ def _join_subclauses(pieces: "list[str]") -> "list[str]":
     """The pieces of a sentence, each "that …" with the few words that it hangs on."""
     joined: list[str] = []
     for piece in pieces:
-        if joined and (
-            joined[-1].rstrip().lower().endswith(_THAT)
-            or (len(joined[-1].split()) <= _MATRIX_WORDS and _continues_clause(joined[-1], piece))
-        ):
+        matrix = joined[-1].rstrip().lower() if joined else ""
+        brief = len(matrix.split()) <= _MATRIX_WORDS
+        says_what = re.match(_SAID_OF, piece) is not None or matrix.endswith("vergiss nicht")
+        if matrix.endswith(_THAT) or (joined and brief and says_what):
             joined[-1] = f"{joined[-1]} {piece}"
         else:
             joined.append(piece)
     return joined
-
-
-def _continues_clause(matrix: str, piece: str) -> bool:
-    """Whether a piece says what a few words before it are about."""
-    return re.match(
-        r"(?:that|dass|que|che) |wie (?:sie|er|es) (?:ist|sind)\b", piece
-    ) is not None or matrix.lower().endswith("vergiss nicht")
