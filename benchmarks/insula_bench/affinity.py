@@ -31,6 +31,8 @@ DIMENSIONS = 48
 EPOCHS, ASKED = 40, 256
 """Rounds through the authors, and questions of one that are read at once."""
 RATE, DECAY, SECOND, EPSILON = 3e-3, 0.9, 0.99, 1e-8
+LEFT_OUT = 0.3
+"""The share of a vector's numbers that is left out at random in each step (dropout: Srivastava et al. 2014)."""
 SHRINK = 0.003
 CONSTANT = 0.5
 """Beside the numbers of a vector: what a question, or a line, counts for by itself."""
@@ -157,16 +159,18 @@ def fit_projections() -> Projections:
     first = [np.zeros_like(one) for one in weights]
     second = [np.zeros_like(one) for one in weights]
     step = 0
-    for _ in range(EPOCHS):
+    for epoch in range(EPOCHS):
+        rate = RATE * (1 - epoch / EPOCHS)
         for at in dice.permutation(len(data)):
             asked, told, answers = data[int(at)]
             some = dice.permutation(len(asked))[:ASKED]
             step += 1
-            for each, slope in enumerate(_slopes(asked[some], told, answers[some], weights)):
+            thinned = _thin(asked[some], dice), _thin(told, dice)
+            for each, slope in enumerate(_slopes(asked[some], told, thinned, answers[some], weights)):
                 first[each] += (1 - DECAY) * (slope - first[each])
                 second[each] += (1 - SECOND) * (slope**2 - second[each])
                 mean, spread = first[each] / (1 - DECAY**step), second[each] / (1 - SECOND**step)
-                weights[each] -= RATE * mean / (np.sqrt(spread) + EPSILON)
+                weights[each] -= rate * mean / (np.sqrt(spread) + EPSILON)
     asked, told = (np.vstack([one[:-1], CONSTANT * one[-1:]]) for one in weights[:2])
     return Projections(asked, told)
 
@@ -176,9 +180,25 @@ def _vectors(texts: Sequence[str]) -> Array:
     return np.column_stack([vectors, np.full(len(vectors), CONSTANT, np.float32)])
 
 
-def _slopes(asked: Array, told: Array, answers: npt.NDArray[np.bool_], weights: Sequence[Array]) -> tuple[Array, ...]:
+def _thin(rows: Array, dice: np.random.Generator) -> Array:
+    """Some rows, with a share of their numbers left out, and what is counted for by itself kept."""
+    kept = dice.random(rows.shape, np.float32) >= LEFT_OUT
+    kept[:, -1] = True
+    thinned = rows * kept
+    thinned[:, :-1] /= 1 - LEFT_OUT
+    return thinned
+
+
+def _slopes(
+    asked: Array,
+    told: Array,
+    thinned: tuple[Array, Array],
+    answers: npt.NDArray[np.bool_],
+    weights: Sequence[Array],
+) -> tuple[Array, ...]:
     """How the loss grows with each weight."""
-    questions, lines = asked @ weights[0], told @ weights[1]
+    seen, held = thinned
+    questions, lines = seen @ weights[0], held @ weights[1]
     nearness = np.column_stack([asked @ told.T + questions @ lines.T, np.full(len(asked), weights[2][0])])
     rights = np.column_stack([answers, ~answers.any(axis=1)])
     chance = np.exp(SCALE * (nearness - nearness.max(axis=1, keepdims=True)))
@@ -187,7 +207,7 @@ def _slopes(asked: Array, told: Array, answers: npt.NDArray[np.bool_], weights: 
     slope = (SCALE * wrong / len(asked)).astype(np.float32)
     of_lines = slope[:, :-1]
     return (
-        asked.T @ (of_lines @ lines) + SHRINK * weights[0],
-        told.T @ (of_lines.T @ questions) + SHRINK * weights[1],
+        seen.T @ (of_lines @ lines) + SHRINK * weights[0],
+        held.T @ (of_lines.T @ questions) + SHRINK * weights[1],
         slope[:, -1:].sum(axis=0),
     )

@@ -380,6 +380,14 @@ def bench_forget(
     raise typer.Exit(run(write, json))
 
 
+@app.command("changes")
+def bench_changes(json: Json = False) -> None:
+    """Whether what somebody told later stands beside the line that it makes out of date, and nothing else before it."""
+    from insula_bench.changes import run
+
+    raise typer.Exit(run(json))
+
+
 @app.command("preferences")
 def bench_preferences(
     write: Annotated[bool, typer.Option(help="Fit the networks first, and write them into the package.")] = False,

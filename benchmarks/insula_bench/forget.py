@@ -15,11 +15,14 @@ import numpy.typing as npt
 from insula.language.forget import MEANINGS, Meaning
 from insula_bench import heads, softmax
 from insula_bench.compose import compose
-from insula_bench.heads import COMPOSED, FOLDS, PACKAGE, Message, Vectors, fold_of, pieces_of
+from insula_bench.heads import PACKAGE, Message, Vectors, fold_of, pieces_of
 from insula_bench.softmax import Network
 
 Array = npt.NDArray[Any]
 
+FOLDS = 5
+COMPOSED = 2_500
+"""Messages of each language that are composed."""
 EPOCHS = 8
 WEIGHS = {"meant": 0.8, "spelled": 0.6}
 """What the log-odds of the network and of the spelling count for."""
@@ -86,7 +89,7 @@ def learned_from() -> list[Said]:
 
 def left_out(said: Sequence[Said], vectors: Vectors) -> Array:
     """The chance of each meaning of each message, of its likeliest piece, by a network fitted without its group."""
-    folds = np.array([fold_of(one.message.group) for one in said])
+    folds = np.array([fold_of(one.message.group, FOLDS) for one in said])
     chances = np.zeros((len(said), len(MEANINGS)), np.float32)
     for number in range(FOLDS):
         fitted = _fit([one for one, fold in zip(said, folds, strict=True) if fold != number], vectors)

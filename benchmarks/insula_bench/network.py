@@ -4,7 +4,7 @@ Adam: Kingma and Ba 2014 (arXiv 1412.6980), with their constants and a rate that
 is left out at random in each step (dropout: Srivastava et al. 2014), since sentences are few and dimensions many.
 """
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -33,13 +33,22 @@ class Head(NamedTuple):
         return _odds(np.maximum(_through(rows, self.hidden), 0), self.out)
 
 
-def fit(rows: Array, labels: npt.NDArray[np.bool_], epochs: int, hidden: int = HIDDEN) -> Head:
+def fit(
+    rows: npt.NDArray[Any],
+    labels: npt.NDArray[np.bool_],
+    epochs: int,
+    hidden: int = HIDDEN,
+    which: npt.NDArray[np.intp] | None = None,
+) -> Head:
     """Fit a head, always from the same start.
 
     Args:
+        rows: what is read of each text.
         labels: whether each means what the head decides.
         hidden: how wide its hidden layer is.
+        which: the row that each label is of; a row each where there is none.
     """
+    which = np.arange(len(rows)) if which is None else which
     dice = np.random.default_rng(0)
     width = rows.shape[1]
     inner = np.vstack([dice.normal(size=(width, hidden)) * SPREAD / np.sqrt(width), np.zeros((1, hidden))])
@@ -48,12 +57,12 @@ def fit(rows: Array, labels: npt.NDArray[np.bool_], epochs: int, hidden: int = H
     step = 0
     for epoch in range(epochs):
         rate = RATE * (1 - epoch / epochs) + LEAST_RATE
-        order = dice.permutation(len(rows))
-        for begin in range(0, len(rows), BATCH):
+        order = dice.permutation(len(which))
+        for begin in range(0, len(which), BATCH):
             some = order[begin : begin + BATCH]
             kept = dice.random((len(some), width), np.float32) >= LEFT_OUT
             step += 1
-            read = rows[some] * kept / np.float32(1 - LEFT_OUT)
+            read = rows[which[some]].astype(np.float32) * kept / np.float32(1 - LEFT_OUT)
             for at, slope in enumerate(_slopes(*weights, read, labels[some])):
                 _adam(weights[at], moments[at], slope, rate, step)
     return Head(*weights)

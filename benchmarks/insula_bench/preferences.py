@@ -25,11 +25,12 @@ from insula.text.analysis import analyse_text
 from insula_bench import heads, life, softmax
 from insula_bench.affinity import LIVES
 from insula_bench.compose import compose
-from insula_bench.heads import FOLDS, PACKAGE, Vectors, fold_of, pieces_of
+from insula_bench.heads import PACKAGE, Vectors, fold_of, pieces_of
 from insula_bench.softmax import Network
 
 Array = npt.NDArray[Any]
 
+FOLDS = 5
 FIRST, EPOCHS, EPOCHS_PART = 3, 8, 60
 HIDDEN = 256
 """How wide the network of what a sentence means is: of people left out 89 in 100 preferences are heard with 256 where
@@ -268,7 +269,7 @@ def _pieces(said: Sequence[Said], vectors: Vectors) -> tuple[list[str], Array, A
 
 def left_out(said: Sequence[Said], vectors: Vectors) -> Array:
     """The chance of each meaning of each message, of its likeliest piece, by networks fitted without its group."""
-    folds = np.array([fold_of(one.group) for one in said])
+    folds = np.array([fold_of(one.group, FOLDS) for one in said])
     chances = np.zeros((len(said), len(MEANINGS)), np.float32)
     for number in range(FOLDS):
         fitted = _fit([one for one, fold in zip(said, folds, strict=True) if fold != number], vectors)
@@ -312,7 +313,7 @@ def _fit_parts(said: Sequence[Said], vectors: Vectors) -> tuple[list[str], Netwo
 
 def _part_fold(one: Said) -> int:
     """A fold of texts: of a group left out whole nothing would be known of the part that it is about."""
-    return fold_of(re.sub(r"\W", "", one.text))
+    return fold_of(re.sub(r"\W", "", one.text), FOLDS)
 
 
 # What is heard.

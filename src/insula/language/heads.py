@@ -12,7 +12,7 @@ import math
 from collections.abc import Mapping, Sequence
 from functools import cache
 from importlib.resources import files
-from typing import Literal, NamedTuple, NotRequired, TypedDict, get_args
+from typing import Any, Literal, NamedTuple, NotRequired, TypedDict, get_args
 
 import numpy as np
 import numpy.typing as npt
@@ -111,8 +111,10 @@ def predict_chance(head: HeadName, text: str, vector: Vector | None) -> float | 
     if vector is None or vector.size != DIMENSIONS:
         return None
     weights = _load_heads()[head]
-    felt = np.maximum(SCALE * vector @ weights.hidden[:-1] + weights.hidden[-1], 0.0)
-    odds = float(felt @ weights.out[:-1] + weights.out[-1])
+    felt = SCALE * vector @ weights.hidden[:DIMENSIONS] + weights.hidden[-1]
+    if len(weights.hidden) > DIMENSIONS + 1:
+        felt += SCALE * read_places(text) @ weights.hidden[DIMENSIONS:-1]
+    odds = float(np.maximum(felt, 0.0) @ weights.out[:-1] + weights.out[-1])
     if weights.spelled is not None:
         share = load_cards()[head].get("weighs", {})
         spelling = hash_ngrams(text).log_odds(weights.spelled) + float(weights.spelled[-1])
@@ -156,6 +158,15 @@ def answer_affinities(questions: Weights, lines: Weights) -> Weights:
     return row_products(meant, lines) + np.asarray(sought @ told[-1], np.float32)[:, None]
 
 
+def asked_direction(line: Vector) -> Vector:
+    """The direction, at unit length, in which lie the questions that a line answers."""
+    if line.size != DIMENSIONS:
+        return line
+    asked, told = _load_projections("answer")
+    sought = line + asked[:-1] @ (line @ told[:-1] + told[-1])
+    return (sought / np.linalg.norm(sought)).astype(np.float32)
+
+
 def limit_odds(requests: Weights, facts: Weights) -> Weights:
     """The log-odds that what was told limits the answer to what is asked for: a nut allergy, a dinner.
 
@@ -173,6 +184,13 @@ def limit_odds(requests: Weights, facts: Weights) -> Weights:
     meant = requests @ asked[:-1] + asked[-1]
     sought = card["cosine"] * requests + meant @ told[:-1].T
     return row_products(sought, facts) + (meant @ told[-1] + card["intercept"])[:, None].astype(np.float32)
+
+
+def read_places(text: str) -> Vector:
+    """What the shipped encoder saw at the places of a text, 1,280 numbers; see `insula.language.encoder`."""
+    from insula.language import encoder  # it loads the embedding, which not everybody has
+
+    return encoder.read_places(text)
 
 
 def row_products(first: Weights, second: Weights) -> Weights:
@@ -224,5 +242,7 @@ def _load_projections(name: Literal["answer", "limits"]) -> tuple[Weights, Weigh
         return _read_array(raw, f"{name}_asked"), _read_array(raw, f"{name}_told")
 
 
-def _read_array(raw: Mapping[str, npt.NDArray[np.float16]], name: str) -> Weights:
-    return raw[name].astype(np.float32)
+def _read_array(raw: Mapping[str, npt.NDArray[Any]], name: str) -> Weights:
+    """An array of weights; of the widest a byte each is stored, and beside them what each column is multiplied by."""
+    weights = raw[name].astype(np.float32)
+    return weights * raw[f"{name}_step"].astype(np.float32) if f"{name}_step" in raw else weights

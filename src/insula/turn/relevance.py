@@ -2,13 +2,10 @@
 
 from collections.abc import Sequence
 
-from insula.memory.relevance import ANSWERS, BEARS
+from insula.memory.relevance import ANSWERS, BEARS, BESIDE
 from insula.turn.instructions import asked_for, may_show
 from insula.types import Recalled
 
-BESIDE = 1.5
-"""By how much the log-odds of a line may stay below the best one's, and it still stands beside it: of lives that others
-wrote the line that answers is among them in 86 of 100 questions, with 2.2 lines on average (at 0.8: 82 and 1.6)."""
 DOUBTFUL = 3
 """Lines that stand before the model where none likely answers: of 107 that answered all the same 101 were among the
 first three, where up to ten stood."""

@@ -11,7 +11,6 @@ from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
-from threading import Lock
 from typing import TYPE_CHECKING, Any
 
 from insula.errors import InputError
@@ -20,7 +19,7 @@ from insula.language.heads import predict_chance
 from insula.memory.storage.vectors import Array, Embed, Vector, embed_normalised
 
 if TYPE_CHECKING:
-    from insula.memory.retrieval.encoder import Encoder
+    from insula.language.encoder import Encoder
 
 log = logging.getLogger(__name__)
 
@@ -33,13 +32,11 @@ _FILES = {
     "sp.model": "994fcc2e8ad0fe2c802b68fa0de9f058403f2b1656c2d33b6a94146b0c5925e9",
 }
 """Its data files and their SHA-256: a wheel of one author is not loaded where somebody has exchanged them."""
-_LOCK = Lock()
 
 
 def embed_text(text: str) -> Array:
     """The embedding that is used unless another one is named; each text waits for the one before it."""
-    with _LOCK:
-        return _load_encoder().encode_texts([text])[0]
+    return embed_all(embed_text, [text])[text]
 
 
 def embed_all(embed: Embed, texts: Sequence[str]) -> dict[str, Vector]:
@@ -50,8 +47,7 @@ def embed_all(embed: Embed, texts: Sequence[str]) -> dict[str, Vector]:
     """
     if embed is not embed_text:
         return {text: embed_normalised(embed, text) for text in texts}
-    with _LOCK:
-        return dict(zip(texts, _load_encoder().encode_texts(texts), strict=True))
+    return {text: read.vector for text, read in zip(texts, _load_encoder().read_texts(texts), strict=True)}
 
 
 def embed_each(embed: Embed, texts: Sequence[str]) -> list[Vector]:
@@ -82,9 +78,9 @@ def hands_of(embed: Embed | None) -> Hands:
 
 @cache
 def _load_encoder() -> "Encoder":
-    from insula.memory.retrieval.encoder import Encoder
+    from insula.language.encoder import load_encoder
 
-    return Encoder()
+    return load_encoder()
 
 
 @cache

