@@ -10,7 +10,7 @@ async def test_the_last_snapshot_is_shown_with_those_before_and_what_was_adapted
     make_service: MakeService, client: Client
 ) -> None:
     here = client(make_service())
-    answers = [(await say(here, f"My locker has the number {number}.")).json() for number in range(11)]
+    answers = [(await say(here, f"My locker number is {number}.")).json() for number in range(11)]
     status = (await here.get("/agent/chat/metacog/status")).json()
     assert status == {"available": True, "snapshot": answers[-1]["metacog"]}
     told = (await here.get("/agent/chat/metacog/status?history=9")).json()

@@ -36,7 +36,7 @@ for which the likeliest line stayed below the second, six were answered by it (`
 BESIDE = 1.5
 """By how much the log-odds of a line may stay below the best one's, and it still stands beside it: of lives that others
 wrote the line that answers is among them in 86 of 100 questions, with 2.2 lines on average (at 0.8: 82 and 1.6)."""
-CHANGES, SAME_MATTER, LIKE_MATTER = -2.0, 0.7, 0.6
+CHANGES, SAME_MATTER, LIKE_MATTER = -2.0, 0.7, 0.55
 """Log-odds from which a newer line may change the one that answers, and the cosine of the questions that both answer
 from which it does; and the cosine from which a newer line stands beside it."""
 NEVER = -9.0

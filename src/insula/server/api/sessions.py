@@ -1,6 +1,5 @@
 """What was said: a user's sessions, and the transcript of each with what was made of it."""
 
-from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from typing import Annotated, Any
 
@@ -8,17 +7,15 @@ from fastapi import APIRouter, HTTPException
 from pydantic import Field
 
 from insula.memory.storage import views
-from insula.memory.storage.rows import LedgerEntry, SessionStretch, TranscriptLine
+from insula.memory.storage.rows import LedgerEntry, TranscriptLine
 from insula.server.api.schema import PAGE, ApiModel, Before, Limit, Moment
+from insula.server.exchanges import list_exchanges
 from insula.server.problems import document_problems, show_harmless
 from insula.server.users import CurrentUser, Served
 from insula.types import TURN
 from insula.value import is_object
 
 router = APIRouter(prefix="/agent", tags=["sessions"])
-
-MOST_CHARS = 2_000_000
-"""Characters of a transcript that are told at once: ten of the longest messages; other turns come on the next page."""
 
 
 class ShownSession(ApiModel):
@@ -124,23 +121,3 @@ def _show_exchange(turn: int, said: Sequence[TranscriptLine], noticed: Sequence[
         lessons=record.get("lessons", []),
         signals=[TurnSign.model_validate(signal) for signal in noticed if signal.kind != TURN],
     )
-
-
-def list_exchanges(talk: SessionStretch) -> list[tuple[int, list[TranscriptLine], list[LedgerEntry]]]:
-    """The last turns of a stretch, oldest first, each with what was said in it and what was noticed."""
-    said, noticed = defaultdict[int, list[TranscriptLine]](list), defaultdict[int, list[LedgerEntry]](list)
-    for line in _latest_lines(talk.lines):
-        said[line.turn].append(line)
-    for entry in talk.noticed:
-        noticed[entry.turn].append(entry)
-    return [(turn, said[turn], noticed[turn]) for turn in sorted(said)]
-
-
-def _latest_lines(lines: Sequence[TranscriptLine]) -> Sequence[TranscriptLine]:
-    """Of lines, oldest first, those of the last turns that there is room for; of the very last one all."""
-    room = MOST_CHARS
-    for line in reversed(lines):
-        room -= len(line.content)
-        if room < 0 and line.turn < lines[-1].turn:
-            return [talk_line for talk_line in lines if talk_line.turn > line.turn]
-    return lines

@@ -9,7 +9,6 @@ from pydantic import BaseModel, Field, ValidationError
 from insula.memory.storage.rows import LedgerEntry, SessionStretch, StoredGuidance, TranscriptLine
 from insula.operations.adaptations import describe_duration
 from insula.server.api.schema import Id
-from insula.server.api.sessions import list_exchanges
 from insula.server.api.told import (
     ConfidenceEstimate,
     LessonTold,
@@ -21,6 +20,7 @@ from insula.server.api.told import (
     TurnSignal,
     TurnVerdict,
 )
+from insula.server.exchanges import list_exchanges
 from insula.server.page.views import words
 from insula.server.page.views.words import Tone
 from insula.turn.verdict import is_saved
