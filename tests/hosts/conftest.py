@@ -91,7 +91,7 @@ def compiled_once(monkeypatch: pytest.MonkeyPatch) -> None:
             if key not in _SAID:
                 _SAID[key] = run(python, *words)
             return _SAID[key]
-        fresh, key = Path(words[2]), (python, Path(words[3]).name)
+        fresh, key = Path(words[-2]), (python, Path(words[-1]).name)
         if key not in _COMPILED:
             said = run(python, *words)
             _COMPILED[key] = {str(path.relative_to(fresh)): path.read_bytes() for path in fresh.rglob("*.pyc")}

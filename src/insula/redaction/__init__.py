@@ -7,8 +7,7 @@ in a text. All of it is linear: what repeats is bounded or possessive, or ends w
 """
 
 import re
-from functools import partial
-from itertools import pairwise
+from operator import add
 
 from insula.redaction.head import find_likely, find_names
 from insula.redaction.shapes import PLACES, TOKENS
@@ -25,10 +24,10 @@ from insula.redaction.values import (
 
 TYPE_CHECKING = False  # `typing` and `collections.abc` cost the hook half a millisecond
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
-    Rule = tuple[str, str, str, Callable[[str], bool] | None]  # kind, marks, pattern, test of the value
-    Index = dict[tuple[str, ...], list[tuple[str, int]]]
+    Rule = Sequence[str]  # kind, marks, test of the value or the bits of entropy that it must have, pattern
+    Index = dict[str, list[int]]
 
 Match = re.Match[str]
 Span = tuple[int, int, int, str]
@@ -252,12 +251,18 @@ def _stands_apart(lower: str, start: int, end: int) -> bool:
 
 
 def _shaped(text: str, haystack: str, rank: int) -> "Iterator[Span]":
-    kind, marks, pattern, test = _RULES[rank]
+    kind, marks, test, pattern = _RULES[rank]
     rule = compiled(pattern, marks)
     for match in rule.finditer(haystack):
         start, end = match.span("s" if "s" in rule.groupindex and match["s"] else 0)
-        if test is None or test(text[start:end]):
+        if _passes(test, text[start:end]):
             yield start, end, rank, kind
+
+
+def _passes(test: str, value: str) -> bool:
+    if test[:1].isdigit():
+        return test == "0" or is_dense_in(float(test), value)
+    return not test or VALUES[test](value)
 
 
 def _merged(spans: "Iterable[Span]") -> list[Span]:
@@ -347,33 +352,31 @@ def _encoded(value: str) -> bool:
 
 
 def _index_marks(rules: "Sequence[Rule]", first: int) -> "Index":
-    """The marks of rules and their ranks, by the first two characters: a text without these need not be searched."""
+    """The ranks of rules by the first two characters of their marks: a text without these need not be searched."""
     index: Index = {}
     for rank, rule in enumerate(rules, first):
         for mark in rule[1].split(","):
-            index.setdefault(tuple(mark[:2]), []).append((mark, rank))
+            index.setdefault(mark[:2], []).append(rank)
     return index
 
 
 def _present(marks: "Index", text: str) -> set[int]:
-    beginnings = {*pairwise(text), *zip(text, strict=True)}
-    return {rank for beginning in marks.keys() & beginnings for mark, rank in marks[beginning] if mark in text}
+    """The ranks of the rules of which a mark stands in a text."""
+    beginnings = {*text, *map(add, text, text[1:])}
+    ranks = {rank for beginning in marks.keys() & beginnings for rank in marks[beginning]}
+    return {rank for rank in ranks if any(mark in text for mark in _RULES[rank][1].split(","))}
 
 
 def _read_providers() -> "list[Rule]":
     """The rules of gitleaks: tokens of some two hundred providers, each with the bits of entropy that it asks for."""
     with open(__file__.replace("__init__.py", "providers.tsv"), encoding="utf-8") as file:  # noqa: PTH123
-        rows = [line.split("\t") for line in file.read().splitlines()]
-    return [
-        (kind, marks, pattern, None if bits == "0" else partial(is_dense_in, float(bits)))
-        for kind, marks, bits, pattern in rows
-    ]
+        return [line.split("\t") for line in file.read().splitlines()]
 
 
 _SHAPES = [line.split(None, 3) for line in TOKENS.strip().splitlines()]
 _OWN: "tuple[Rule, ...]" = (
-    *((kind, marks, pattern, None) for kind, marks, _, pattern in _SHAPES),
-    *((kind, marks, pattern, VALUES.get(test)) for kind, marks, _, pattern, test in PLACES),
+    *((kind, marks, "", pattern) for kind, marks, _, pattern in _SHAPES),
+    *((kind, marks, test, pattern) for kind, marks, _, pattern, test in PLACES),
 )
 _RULES = (*_OWN, *_read_providers())
 _TOKEN_MARKS = _index_marks(_OWN[: len(_SHAPES)], 0)

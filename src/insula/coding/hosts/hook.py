@@ -4,7 +4,6 @@ It never breaks its host (law 4): whatever goes wrong is counted for `insula doc
 output. It has a few milliseconds, so it imports what an event needs and no more.
 """
 
-import json
 import os
 import sys
 import time
@@ -12,7 +11,7 @@ import time
 from insula.coding.hosts.dialects import BaseDialect, load_dialect, read_tail
 from insula.coding.step import trace
 from insula.coding.step.action import EDIT
-from insula.value import is_list, is_object
+from insula.value import dump_json, is_list, is_object, load_json
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -76,7 +75,7 @@ def respond(home: str, host: str, payload: "dict[str, Any]", now: float) -> str:
     if not text:
         return ""
     write = dialect.write_question if isinstance(text, UserQuestion) else dialect.write_answer
-    return json.dumps(write(event.name, text))
+    return dump_json(write(event.name, text))
 
 
 _EDITS = frozenset(("Edit", "Write", "MultiEdit", "NotebookEdit", "apply_patch"))
@@ -96,7 +95,7 @@ def _needs_no_look(home: str, payload: "dict[str, Any]") -> bool:
 def count_failure(home: str, host: str, error: BaseException) -> None:
     """Note a failure of ours, without a word of the payload; says nothing if even that fails."""
     try:
-        line = json.dumps({"v": 1, "t": int(time.time()), "host": host[:20], "kind": type(error).__name__})
+        line = dump_json({"v": 1, "t": int(time.time()), "host": host[:20], "kind": type(error).__name__})
         path = f"{home}/{FAILURES}"
         file = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)
         os.write(file, (line + "\n").encode())
@@ -114,7 +113,7 @@ def _read_payload() -> "dict[str, Any]":
         while sys.stdin.buffer.read(LARGEST):  # the host must be able to write it all
             pass
         raise ValueError("the payload is too large")
-    value = json.loads(data)
+    value = load_json(data)
     if not is_object(value):
         raise TypeError("the payload is no object")
     return value

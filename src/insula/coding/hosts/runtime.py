@@ -122,7 +122,7 @@ fresh, lib = map(Path, sys.argv[1:])
 modules, codes = {}, b""
 for file in fresh.rglob("*.py"):
     path = file.relative_to(fresh)
-    code = marshal.dumps(compile(file.read_bytes(), str(lib / path), "exec", dont_inherit=True))
+    code = marshal.dumps(compile(file.read_bytes(), str(lib / path), "exec", dont_inherit=True, optimize=2))
     modules[".".join(path.with_suffix("").parts).removesuffix(".__init__")] = (path.as_posix(), len(codes), len(code))
     codes += code
 index = marshal.dumps(modules)
@@ -231,7 +231,7 @@ def _write_lib(lib: Path, contents: Mapping[str, bytes], python: str) -> None:
             (fresh / path).parent.mkdir(mode=0o700, parents=True, exist_ok=True)
             (fresh / path).touch(mode=0o600)
             (fresh / path).write_bytes(data)
-        _run_python(python, "-c", _COMPILE, str(fresh), str(lib))
+        _run_python(python, "-X", "no_debug_ranges", "-c", _COMPILE, str(fresh), str(lib))  # less to read
         if lib.exists():  # damaged
             lib.rename(fresh / "damaged")
         fresh.rename(lib)

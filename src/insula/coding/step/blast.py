@@ -5,11 +5,11 @@ file and session. A file's name is an argument and a literal pattern: nothing th
 expression. Nor does git read the repository's own configuration, which can name programs to run and folders to look in.
 """
 
-import json
 import os
 import time
 
 from insula.foreign import real_path, search_path
+from insula.value import dump_json, load_json
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -44,7 +44,7 @@ def count_importers(folder: str, path: str, cwd: str, seconds: float = SECONDS) 
 def _is_news(folder: str, path: str) -> bool:
     try:
         with open(f"{folder}/{CACHE}", encoding="utf-8") as file:
-            told: list[str] = json.loads(file.read())
+            told: list[str] = load_json(file.read())
     except (OSError, ValueError):
         told = []
     from insula.coding.step import trace
@@ -54,7 +54,7 @@ def _is_news(folder: str, path: str) -> bool:
     if name in told:
         return False
     trace.make_folder(folder)
-    trace.replace_file(f"{folder}/{CACHE}", json.dumps([*told[-200:], name]).encode())
+    trace.replace_file(f"{folder}/{CACHE}", dump_json([*told[-200:], name]).encode())
     return True
 
 

@@ -5,7 +5,6 @@ to the marker of the session before a word is said. Nothing replaces it: a sessi
 what it was told before.
 """
 
-import json
 import os
 
 from insula import guidance
@@ -27,7 +26,7 @@ from insula.guidance import (
     GuidanceDecision,
     Life,
 )
-from insula.value import Value
+from insula.value import Value, dump_json
 from insula.worth import WORKS
 
 OPENING = "[insula] Learned in earlier sessions:"
@@ -249,7 +248,7 @@ def _write_marker(folder: str, marker: Marker) -> Marker:
     """The marker as it stands on the disk: ours, or that of a process that was quicker."""
     trace.make_folder(folder)
     record = {"v": VERSION, SHOWN: marker.shown, WITHHELD: marker.withheld}
-    if _create_file(f"{folder}/{MARKER}", json.dumps(record).encode()):
+    if _create_file(f"{folder}/{MARKER}", dump_json(record).encode()):
         return marker
     return evidence.read_marker(folder) or Marker()
 

@@ -10,7 +10,6 @@ A session is written once, to the log of its project; whoever wants to know abou
 the machine stop between line and mark, the lines are written again, and readers count a session once.
 """
 
-import json
 import os
 import re
 
@@ -23,7 +22,7 @@ from insula.coding.step.instructions.ledger import merge_instructions, names_sam
 from insula.coding.step.patterns import BY_ID, is_work, judge_patterns
 from insula.coding.step.trace import VERSION, append_lines, parse_records, read_end
 from insula.guidance import ARMS, NONE, SHOWN, WITHHELD, Evidence, GuidanceDecision
-from insula.value import Value
+from insula.value import Value, dump_json, load_json
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -142,13 +141,13 @@ def erase_advice(home: str, rule: str) -> None:
 
 def _without_advice(line: bytes, rule: str) -> bytes:
     try:
-        record: Record = json.loads(line)
+        record: Record = load_json(line)
         if record["rule"] != rule or "advice" not in record:
             return line
     except (ValueError, TypeError, KeyError, RecursionError):
         return line
     kept = {name: value for name, value in record.items() if name not in ("advice", "source")}
-    return json.dumps(kept, separators=(",", ":")).encode() + b"\n"
+    return dump_json(kept).encode() + b"\n"
 
 
 def list_imported(decided: dict[str, list[GuidanceDecision]]) -> dict[str, GuidanceDecision]:
@@ -184,7 +183,7 @@ def read_marker(folder: str) -> Marker | None:
     """The marker of a session; None where it has none."""
     try:
         with open(f"{folder}/{MARKER}", "rb") as file:
-            record: Record = json.loads(file.read(1 << 16))
+            record: Record = load_json(file.read(1 << 16))
         if record["v"] != VERSION:
             return Marker(whole=False)
         shown, withheld = (tuple(str(rule) for rule in record[arm]) for arm in (SHOWN, WITHHELD))

@@ -3,7 +3,6 @@
 The hook pays for every pattern that it compiles: they stand here as text, and cheap marks are looked for first.
 """
 
-import json
 import re
 
 from insula.coding.step.action import BRIEF, EDIT, EXECUTE, OTHER, PATH, READ, SEARCH, TARGET, Action, CallFailure
@@ -26,7 +25,7 @@ from insula.coding.step.programs import TEST
 from insula.coding.step.redacting import MARGIN, drop_kinds, redact_command, redact_output
 from insula.coding.step.shell import READ as COMMAND
 from insula.redaction import take_out
-from insula.value import is_list, is_object
+from insula.value import dump_json, is_list, is_object
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -277,7 +276,7 @@ def _find_target(input: "Any") -> "tuple[str, str]":
 def _serialize_input(input: "Any") -> str:
     if is_object(input):
         input = {name: value for name, value in input.items() if name not in _TALK}
-    return json.dumps(input, sort_keys=True, ensure_ascii=False, separators=(",", ":"))
+    return dump_json(input, sort_keys=True)
 
 
 _IS_TASK = ".output "

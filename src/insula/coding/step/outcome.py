@@ -8,7 +8,7 @@ as text, and cheap marks are looked for first.
 import re
 
 from insula.coding.step.action import EDIT, EXECUTE, READ, SEARCH
-from insula.value import is_list, is_object
+from insula.value import is_list, is_object, load_json
 
 _SHORT = 400
 """A reader or editor that complains is brief; what is longer is a file."""
@@ -149,10 +149,9 @@ def holds_error(said: str) -> bool:
     bare = said.lstrip()
     if bare[:1] not in {"{", "["} or not any(mark in bare[:_SHORT] for mark in ("rror", "uccess", "status", '"ok"')):
         return re.match(r"(?i)\s*(?:mcp )?error(?: \(?-?\d+\)?)?: ", said[:80]) is not None
-    import json
 
     try:
-        value = json.loads(bare[:_PARSED])
+        value = load_json(bare[:_PARSED])
     except (ValueError, RecursionError):
         return re.match(r'\{\s*"(?:error|errors|isError)"\s*:\s*(?!null|false|""|\[\]|\{\})', bare[:200]) is not None
     return is_error(value)

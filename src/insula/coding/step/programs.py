@@ -63,7 +63,7 @@ for _kind, _rows in {
     PUSH: "docker push, git push",
     COMMIT: "git commit",
 }.items():
-    for _program, _words in _read_table(_rows).items():
+    for _program, *_words in map(str.split, _rows.split(",")):
         SUBCOMMANDS.setdefault(_program, {}).update(dict.fromkeys(_words, _kind))
 ONLY_BY_SUBCOMMAND = frozenset(
     "next vite astro terraform tofu pulumi biome ruff playwright cypress prisma manage.py".split()

@@ -47,7 +47,7 @@ def _redact_both(clean: str, secrets: "dict[str, str]", written: str) -> "tuple[
 
 def drop_kinds(text: str) -> str:
     """A redacted text in which all secrets look alike: which kind one is says nothing about what a command is for."""
-    return re.sub(r"\[REDACTED:[a-z_]+\]", "[REDACTED]", text)
+    return re.sub(r"\[REDACTED:[a-z_]+\]", "[REDACTED]", text) if "[REDACTED:" in text else text
 
 
 def redact_output(output: str, edge: int, secrets: "dict[str, str]") -> "tuple[str, dict[str, str]]":

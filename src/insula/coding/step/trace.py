@@ -9,11 +9,10 @@ does not grow with the session.
     ~/.insula/sessions/<session>/agents/<agent>/  the same two for each subagent
 """
 
-import json
 import os
 import time
 
-from insula.value import is_object
+from insula.value import dump_json, is_object, load_json
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -36,7 +35,7 @@ def read_settings(home: str) -> "Record":
     """What `insula install`, `on` and `off` wrote; off where that cannot be read: it may have said so."""
     try:
         with open(f"{home}/{SETTINGS}", "rb") as file:
-            value = json.loads(file.read())
+            value = load_json(file.read())
     except FileNotFoundError:
         return {}
     except (OSError, ValueError, RecursionError):
@@ -124,14 +123,14 @@ def read_tail(folder: str) -> "list[Record]":
 
 def dump_records(records: "Iterable[Record]") -> bytes:
     """The lines of a log that hold some records."""
-    return "".join(json.dumps({"v": VERSION, **record}, separators=(",", ":")) + "\n" for record in records).encode()
+    return "".join(dump_json({"v": VERSION, **record}) + "\n" for record in records).encode()
 
 
 def parse_records(data: bytes) -> "Iterator[Record]":
     """The records in the lines of a log of ours; a line that is none is passed over."""
     for line in data.splitlines():
         try:
-            record: Record = json.loads(line)
+            record: Record = load_json(line)
             if record["v"] == VERSION:
                 yield record
         except (ValueError, TypeError, KeyError, RecursionError):
@@ -209,7 +208,7 @@ class Checkpoint:
         start = max(0, size - TAIL)
         try:
             with open(f"{self._folder}/{CHECKPOINT}", "rb") as file:
-                kept = json.loads(file.read())
+                kept = load_json(file.read())
             if kept["v"] == VERSION and 0 <= kept["end"] <= size:
                 self.value, start = self._made(kept["value"]), kept["end"]
         except (OSError, ValueError, TypeError, KeyError, AttributeError, RecursionError):
@@ -219,7 +218,7 @@ class Checkpoint:
     def keep_value(self, value: "Record") -> None:
         """Put `value` in place of the old one, at the end of the records that were read."""
         kept = {"v": VERSION, "end": self._end, "value": value}
-        replace_file(f"{self._folder}/{CHECKPOINT}", json.dumps(kept, separators=(",", ":")).encode())
+        replace_file(f"{self._folder}/{CHECKPOINT}", dump_json(kept).encode())
 
 
 def replace_file(path: str, data: bytes) -> None:

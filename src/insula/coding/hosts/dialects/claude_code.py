@@ -11,7 +11,7 @@ from insula.coding.hosts.payload import Payload, collect_text, get_object, get_o
 from insula.coding.step.action import Action, HookEvent
 from insula.coding.step.fingerprint import get_target
 from insula.coding.step.outcome import is_denied, is_error
-from insula.value import is_list
+from insula.value import is_list, load_json
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -74,7 +74,6 @@ class ClaudeCodeDialect(BaseDialect):
 
     def read_remarks(self, tail: str) -> "tuple[Remark, ...]":
         """Interrupts and rejections in the lines behind the agent's last one, in order."""
-        import json
 
         from insula.coding.step.person import read_rejection
 
@@ -85,7 +84,7 @@ class ClaudeCodeDialect(BaseDialect):
             if _INTERRUPTED not in line and _REJECTED not in line:
                 continue
             try:
-                content = get_object(json.loads(line), "message").get("content")
+                content = get_object(load_json(line), "message").get("content")
             except (ValueError, RecursionError, AttributeError):
                 continue
             for part in reversed(content if is_list(content) else [content]):

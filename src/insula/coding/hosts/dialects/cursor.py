@@ -4,12 +4,10 @@ Its own client lists the events whose context it takes; people report that the e
 said to a failed tool or a prompt, where it is least sure to be heard, waits for the next successful call.
 """
 
-import json
-
 from insula.coding.hosts.dialects import BaseDialect, read_call
 from insula.coding.hosts.payload import Payload, collect_text, get_first_text, get_text
 from insula.coding.step.action import Action, HookEvent
-from insula.value import is_object
+from insula.value import is_object, load_json
 
 
 class CursorDialect(BaseDialect):
@@ -51,7 +49,7 @@ def _read_output(payload: Payload) -> tuple[str, int | None]:
     """What a tool gave back, which is JSON in a text, and the exit code of a command."""
     given = payload.get("tool_output")
     try:
-        value = json.loads(given) if isinstance(given, str) and given[:1] in {"{", "["} else given
+        value = load_json(given) if isinstance(given, str) and given[:1] in {"{", "["} else given
     except (ValueError, RecursionError):
         value = given
     code = value.get("exitCode", value.get("exit_code")) if is_object(value) else None

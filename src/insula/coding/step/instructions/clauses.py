@@ -3,14 +3,13 @@
 What follows an announcement of the words of others ("the issue says:", a heading of a bug report) is theirs to the end.
 """
 
-import json
 import os
 import re
 
 from insula.coding.step.instructions import heads
 from insula.coding.step.person import is_of_host, strip_pasted
 from insula.redaction import redact
-from insula.value import Value
+from insula.value import Value, load_json
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -26,7 +25,7 @@ def load_table() -> "Table":
     """The table; read once in a process."""
     if not _READ:
         with open(os.path.join(os.path.dirname(__file__), _WORDS), encoding="utf-8") as file:
-            _READ.update(json.loads(file.read()))
+            _READ.update(load_json(file.read()))
     return _READ
 
 

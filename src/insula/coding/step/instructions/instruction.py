@@ -6,11 +6,10 @@ told again after a compaction.
     ~/.insula/sessions/<session>/words.json   {"v": 1, "words": […]}; there from the first word on
 """
 
-import json
 import os
 
 from insula.coding.step.trace import VERSION, replace_file
-from insula.value import Value, is_list
+from insula.value import Value, dump_json, is_list, load_json
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -107,7 +106,7 @@ def write_ledger(folder: str, instructions: "Sequence[Instruction]") -> None:
     if not instructions and not os.path.exists(path):
         return
     data = {"v": VERSION, "words": [instruction.as_dict() for instruction in instructions]}
-    replace_file(path, json.dumps(data, separators=(",", ":")).encode())
+    replace_file(path, dump_json(data).encode())
 
 
 def has_ledger(folder: str) -> bool:
@@ -119,7 +118,7 @@ def read_ledger(folder: str) -> "tuple[Instruction, ...]":
     """The ledger of a session; empty where there is none."""
     try:
         with open(f"{folder}/{FILE}", "rb") as file:
-            kept = json.loads(file.read())
+            kept = load_json(file.read())
         return load_instructions(kept["words"]) if kept["v"] == VERSION else ()
     except (OSError, ValueError, TypeError, KeyError, RecursionError):
         return ()
