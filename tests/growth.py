@@ -16,7 +16,8 @@ What costs n·log n takes 2.2 times; a larger input that no longer fits the proc
 """
 STEP = 4
 """One size is so many times the one before: linear and quadratic work are four and sixteen times as much then."""
-ROUNDS = 12
+ROUNDS = 40
+"""At most: two are enough where nothing else runs, and what is truly too much work is so in all of them."""
 TIMED = 1e-4
 """Seconds below which a time says more about the machine than about the work; shorter ones count as this."""
 

@@ -351,8 +351,9 @@ HOSTILE = [
 
 @pytest.mark.parametrize("unit", HOSTILE)
 def test_a_long_hostile_text_costs_linear_time(unit: str) -> None:
+    # From 2,500 characters on: shorter ones in which there is nothing are remembered.
     marks = " PRIVATE token password key :// cookie bearer curl AKIA ghp_ sk- eyJ SG. "
-    assert growth(redact, lambda size: marks + unit * (size // len(unit)), 50_000) <= LINEAR
+    assert growth(redact, lambda size: marks + unit * (size // len(unit)), 40_000) <= LINEAR
 
 
 def test_the_hook_pays_for_no_import_and_no_pattern_it_does_not_need() -> None:

@@ -23,7 +23,8 @@ Tab = Any
 
 WIDTHS = (1280, 390)
 SCHEMES = ("light", "dark")
-SECONDS_TO_OPEN = 1.0
+SECONDS_TO_OPEN = 0.3
+"""... of CPU of the page's thread: a machine that is busy with other things takes longer by the clock."""
 
 
 @pytest.fixture(scope="module")
@@ -113,9 +114,15 @@ def test_hostile_text_does_nothing(browser: Browser, tmp_path: Path, width: int)
 
 def test_fifty_long_sessions_open_at_once(browser: Browser, tmp_path: Path) -> None:
     long = [pages.session(seed, 2_000, stuck=4) for seed in range(50)]
-    with tab(browser, written(tmp_path, long)) as opened:
-        timing = opened.evaluate("performance.getEntriesByType('navigation')[0].loadEventEnd / 1000")
-        assert timing < SECONDS_TO_OPEN
+    path = written(tmp_path, long)
+    context = browser.new_context()
+    opened = context.new_page()
+    tools = context.new_cdp_session(opened)
+    tools.send("Performance.enable", {"timeDomain": "threadTicks"})
+    opened.goto(path.as_uri())
+    spent = {metric["name"]: metric["value"] for metric in tools.send("Performance.getMetrics")["metrics"]}
+    context.close()
+    assert 0 < spent["TaskDuration"] < SECONDS_TO_OPEN
 
 
 def test_without_scripts_everything_is_still_there(browser: Browser, tmp_path: Path) -> None:

@@ -1,33 +1,41 @@
-"""Schemathesis over the whole description: no request that it can think of makes the server fail."""
+"""Schemathesis over the whole description: no request that it can think of makes the server fail.
+
+It is loaded where it is used: each worker collects this file, and one runs it.
+"""
 
 import json
 from collections.abc import Mapping
 from contextlib import suppress
 from importlib.resources import files
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any, cast
 from unittest import SkipTest
 
 import jsonschema_rs
 import pytest
-import schemathesis
 from api_service import TOKENS
 from fastapi import FastAPI
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis.errors import Unsatisfiable
-from schemathesis import GenerationMode, checks
-from schemathesis.specs.openapi import checks as described
+
+if TYPE_CHECKING:
+    from schemathesis import GenerationMode
 
 EXAMPLES = 2
 """Requests for each route and method that fit the description, and as many that do not; by name and by token."""
-CHECKS: list[Any] = [
-    cast(Any, checks).not_a_server_error,
-    *(getattr(described, f"{what}_conformance") for what in ("status_code", "content_type", "response_schema")),
-]
 ANA = {"Authorization": f"Bearer {TOKENS['ana']}"}
 
 
-def _ask(operation: Any, mode: GenerationMode, headers: Mapping[str, str]) -> None:
+def _list_checks() -> list[Any]:
+    from schemathesis import checks
+    from schemathesis.specs.openapi import checks as described
+
+    conformance = (f"{what}_conformance" for what in ("status_code", "content_type", "response_schema"))
+    return [cast(Any, checks).not_a_server_error, *(getattr(described, name) for name in conformance)]
+
+
+def _ask(operation: Any, mode: "GenerationMode", headers: Mapping[str, str]) -> None:
     """Make requests of a kind, and see whether each answer is as described."""
+    wanted = _list_checks()
 
     @settings(
         max_examples=EXAMPLES,
@@ -39,7 +47,7 @@ def _ask(operation: Any, mode: GenerationMode, headers: Mapping[str, str]) -> No
     def requests(case: Any) -> None:
         case.headers = {**(case.headers or {}), **headers}
         response = case.call()
-        case.validate_response(response, checks=CHECKS)
+        case.validate_response(response, checks=wanted)
 
     requests()
 
@@ -47,6 +55,9 @@ def _ask(operation: Any, mode: GenerationMode, headers: Mapping[str, str]) -> No
 def test_no_request_makes_the_server_fail_or_answer_otherwise_than_described(
     app: FastAPI, request: pytest.FixtureRequest
 ) -> None:
+    import schemathesis
+    from schemathesis import GenerationMode
+
     headers = ANA if "by token" in request.node.name else {}
     schema: Any = schemathesis.openapi.from_asgi("/openapi.json", app, headers=headers)
     operations = [found.ok() for found in schema.get_all_operations()]

@@ -118,10 +118,10 @@ def find_likely(
         since: from where on; what stands before is read for what it says of them alone.
     """
     names = find_names(lower) if names is None else names
-    taken: list[Span] = []
-    for start, end, odds in sorted(_judged(text, lower, names, since), key=lambda span: -span[2]):
-        if all(end <= first or start >= last for first, last, _ in taken):
-            taken.append((start, end, odds))
+    taken = bytearray(len(text))
+    for start, end, _ in sorted(_judged(text, lower, names, since), key=lambda span: -span[2]):
+        if taken.find(1, start, end) < 0:
+            taken[start:end] = b"\1" * (end - start)
             yield start, end
 
 
