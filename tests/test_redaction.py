@@ -418,6 +418,52 @@ def test_a_password_that_is_called_one_is_taken_out_in_eight_languages(said: str
     assert password not in redact(said.format(password))
 
 
+SPOKEN_OF = (
+    ("The cottage gate wants 4471 and then the star.", "4471"),
+    ("key safe by the bins opens with 6 6 0 2", "6 6 0 2"),
+    ("Das Schloss am Schuppen steht auf 3-8-1-5, bitte danach verdrehen", "3-8-1-5"),
+    ("le casier de la salle s'ouvre avec 40 17 62", "40 17 62"),
+    ("hanno cambiato il portone, adesso 4C118", "4C118"),
+    ("玄関は7731を押してから入って", "7731"),
+    ("大门按582036再按井号", "582036"),
+    ("the office wifi is Heron_5G, join it with gooseberrypavement", "gooseberrypavement"),
+    ("bei der Kasse einfach Kreide!Ente27 eingeben", "Kreide!Ente27"),
+    ("mail habituel et Chaussette_Verte83, merci", "Chaussette_Verte83"),
+    ('mysqli_connect("db1", "shop", "Tr3celsios!", "orders");', "Tr3celsios!"),
+    ("| Room | Key box | Cleaning |\n|---|---|---|\n| 203 | 5 0 7 1 | 10:00 |", "5 0 7 1"),
+    ("safe in the study: right to 28, left past 61, right to 15, then pull", "28, left past 61"),
+)
+
+
+@pytest.mark.parametrize(("text", "secret"), SPOKEN_OF)
+def test_a_code_is_known_by_what_is_said_of_its_door(text: str, secret: str) -> None:
+    assert secret not in redact(text)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "The cottage gate is 120 cm wide and squeaks.",
+        "key safe by the bins is empty again, ring Bea on 020 7946 0318",
+        "Das Schloss am Schuppen kostet 45 Euro",
+        "le casier de la salle porte le numéro 233",
+        "hanno vinto 3-1, 2-2 e 4-0",
+        "のぞみ217号、9号車の3番E席",
+        "if the guard asks, tell him I am late",
+        "product;barcode;price\nSoap;4006381333931;2.10",
+        "traceId=b58a426622ff8f8863d29e6182bed2d5 path=/user/login ms=35",
+        "gpg --recv-keys DD110705E5BA804722409C624285BC93B355CFFE",
+        '{"number": "4242424242424242", "cvc": "123"}',
+    ],
+)
+def test_what_else_is_said_of_a_door_or_of_a_number_stays(text: str) -> None:
+    assert redact(text) == text
+
+
+def test_a_text_with_control_characters_is_read_as_any_other() -> None:
+    assert "hunter2!x" not in redact("my \x00 password \x00is\x1d hunter2!x")
+
+
 @pytest.mark.parametrize(
     "text", ["My locker is 217.", "es-p12", "I play chess.", "My favourite colour is RAL 6019.", "my plate is QWX4E21"]
 )

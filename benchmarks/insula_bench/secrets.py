@@ -194,7 +194,7 @@ def main() -> None:
     """Count the tables of a folder, or fit the head."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--data", type=Path)
-    parser.add_argument("--fit", action="store_true", help="write the weights of the head anew (some two minutes)")
+    parser.add_argument("--fit", action="store_true", help="write the weights of the head anew (some four minutes)")
     parser.add_argument("--folds", action="store_true", help="measure the head on templates left out (fifteen minutes)")
     parser.add_argument("--show", action="store_true", help="print the ids of the rows that fail")
     arguments = parser.parse_args()

@@ -22,12 +22,17 @@ from insula.redaction import head
 from insula_bench.other_hands import is_held_out
 from insula_bench.secret_lines import NONE, SECRETS, Case, fill, ordinary_messages, read_lines
 
-TIMES = 8
+TIMES = 6
 """How often a template is filled in."""
 HEAVY = 1.5
 """What a false alarm weighs against a miss."""
+ORDINARY = 1.8
+"""What a false alarm in an ordinary message weighs."""
 COMPOSED = 2
 """How often each noun of a secret is put into each form."""
+SAID = 5
+"""In how many sentences a door is spoken of with its code, and in how many without."""
+_VALUE = re.compile(r"(?:\{\w+\}|の)+")
 ASSIGNED = 6
 """How often each name is assigned to in each form of gitleaks."""
 SIGNS = ("=", ": ", " = ", "=", ':"', '="', ' = "', "：")
@@ -58,8 +63,13 @@ KEYS = (
 )
 """What the forms of gitleaks assign to: names of secrets, and names of what is none, with what stands for a value."""
 EPOCHS, AVERAGED, RATE, BATCH = 6, 3, 0.15, 512
-SEEDS = 3
+DROPPED = 0.3
+"""Share of the features that are left out by chance (Srivastava et al. 2014): none may be learned by heart."""
+SEEDS = 2
 """How many times it is fitted, each in another order: what is shipped is the mean."""
+RUNS = 4
+"""Of how many messages without several words that are a secret one is read for these."""
+_SEVERAL = re.compile(" |[\u3041-\u9fff]{2}")
 FOLDS = 5
 HERE = Path(__file__).parent
 PIECE = 6
@@ -106,9 +116,10 @@ def _descend(rows: Rows, seed: int) -> NDArray[np.float64]:
     chance = np.random.default_rng(seed)
     for epoch in range(EPOCHS):
         for batch, flat, sizes in _batches(rows, chance.permutation(len(rows.sizes))):
-            odds = np.clip(np.add.reduceat(weights[flat], np.cumsum(sizes) - sizes), -30, 30)
+            kept = (chance.random(len(flat)) > DROPPED) / (1 - DROPPED)
+            odds = np.clip(np.add.reduceat(weights[flat] * kept, np.cumsum(sizes) - sizes), -30, 30)
             error = (1 / (1 + np.exp(-odds)) - rows.labels[batch]) * rows.costs[batch]
-            step = np.bincount(flat, np.repeat(error, sizes), size)
+            step = np.bincount(flat, np.repeat(error, sizes) * kept, size)
             moved = np.flatnonzero(step)
             squares[moved] += step[moved] ** 2
             weights[moved] -= RATE * step[moved] / np.sqrt(squares[moved])
@@ -157,6 +168,18 @@ def _assign_noun(name: str, kinds: Sequence[str], chance: random.Random) -> Iter
         yield f"{before}{key}{sign}{value}" + ('"' if sign.endswith('"') else "")
 
 
+def say_doors(chance: random.Random) -> Iterator[Case]:
+    """Sentences of what opens with a code, comes in with a password or listens to a word, and others about the same."""
+    lines = read_lines("doors")
+    for values, subjects, secret, plain in zip(*(lines[start::4] for start in range(4)), strict=True):
+        kinds = [_VALUE.sub(r"«\g<0>»", value) for value in values.removeprefix("> ").split(" ")]
+        for subject in subjects.split("; "):
+            for forms in (secret.split("; "), plain.split("; ")):
+                for form in chance.sample(forms, min(SAID, len(forms))):
+                    said = form.replace("X", "\0").replace("Y", chance.choice(kinds)).replace("\0", subject)
+                    yield fill(said if chance.random() < 0.5 else said[0].upper() + said[1:], chance)
+
+
 def assign(chance: random.Random) -> Iterator[Case]:
     """Assignments in the forms of many languages, of secrets and of what is none."""
     owners = ("", "", "db_", "my_", "app_", "user_", "admin_")
@@ -174,7 +197,7 @@ def assign(chance: random.Random) -> Iterator[Case]:
 
 def _rows(fold: int | None) -> Iterator[Row]:
     chance = random.Random(9)
-    ordinary = [text for text in ordinary_messages() if len(text) > PIECE * 2]
+    ordinary = [text for text in dict.fromkeys(ordinary_messages()) if len(text) > PIECE * 2]
     for names, cost in ((SECRETS, 1.0), (NONE, HEAVY)):
         for line in templates(names, fold):
             for _ in range(TIMES):
@@ -182,11 +205,14 @@ def _rows(fold: int | None) -> Iterator[Row]:
     for _ in range(COMPOSED):
         for case in compose(chance):
             yield from _read(_vary(case, chance, ordinary), 1.0 if case.secrets else HEAVY)
+    for _ in range(COMPOSED):
+        for case in say_doors(chance):
+            yield from _read(_vary(case, chance, ordinary), 1.0 if case.secrets else HEAVY)
     for _ in range(ASSIGNED):
         for case in assign(chance):
             yield from _read(_vary(case, chance, ordinary), 1.0 if case.secrets else HEAVY)
-    for text in ordinary:
-        yield from _read(Case(text[:600], (), text), 1.0)
+    for text in ordinary if fold is None else [text for text in ordinary if crc32(text.encode()) % FOLDS != fold]:
+        yield from _read(Case(text[:600], (), text), ORDINARY)
     for text in _code():
         yield from _read(Case(text[:600], (), text), 1.0, everywhere=False)
 
@@ -204,15 +230,32 @@ def _read(case: Case, cost: float, *, everywhere: bool = True) -> Iterator[Row]:
     for secret in case.secrets:
         start = text.find(secret, spans[-1][1] if spans else 0)
         spans += [(start, start + len(secret))] if start >= 0 else []
-    pieces: dict[int, int] = {}
-    names, message = head.find_names(lower), head.read_message(lower) if len(text) <= head.SHORT else ()
+    names = head.find_names(lower)
+    around = head.Around(lower, [(0, len(text))], is_message=len(text) <= head.SHORT)
+    if everywhere and around.is_message:
+        yield around.gate(), int(bool(spans)), cost
+        yield from _read_runs(text, spans, names, around, cost)
     for start, end in head.candidates(text, [(0, len(text))] if everywhere else head.find_near(names)):
         held = [(first, last) for first, last in spans if start < last and end > first]
         is_whole = any(
             start <= first + 1 and last <= end + 1 and end - start <= last - first + 1 for first, last in held
         )
         if not held or is_whole or not any(start >= first and end <= last for first, last in held):
-            yield head.features(text, lower, (start, end), names, pieces, message), int(is_whole), cost
+            yield head.features(text, (start, end), names, around), int(is_whole), cost
+
+
+def _read_runs(
+    text: str, spans: list[tuple[int, int]], names: list[tuple[int, int]], around: head.Around, cost: float
+) -> Iterator[Row]:
+    """The words of a message, each with whether it is one of several that are a secret."""
+    several = [span for span in spans if _SEVERAL.search(text, *span)]
+    if not several and crc32(text.encode()) % RUNS:
+        return
+    for start, word in zip(around.read_starts(), around.words, strict=True):
+        end = start + len(word)
+        inside = any(first <= start and end <= last for first, last in several)
+        if word != "\n" and (inside or not any(first < end and start < last for first, last in spans)):
+            yield head.inside(text, (start, end), names, around), int(inside), cost
 
 
 def _vary(case: Case, chance: random.Random, ordinary: list[str]) -> Case:

@@ -17,8 +17,28 @@ from typing import Any, NamedTuple, cast
 from insula.redaction.head import find_names
 
 FOLDER = Path(__file__).parent
-SECRETS = ("tokens", "tokens_more", "shapes", "commands", "talk", "talk_more", "people", "gitleaks")
-NONE = ("none_shapes", "none_commands", "none_talk", "none_talk_more", "none_people", "none_gitleaks")
+SECRETS = (
+    "tokens",
+    "tokens_more",
+    "shapes",
+    "commands",
+    "talk",
+    "talk_more",
+    "people",
+    "strangers",
+    "places",
+    "gitleaks",
+)
+NONE = (
+    "none_shapes",
+    "none_commands",
+    "none_talk",
+    "none_talk_more",
+    "none_people",
+    "none_strangers",
+    "none_places",
+    "none_gitleaks",
+)
 ALPHABETS = {
     "a": ascii_letters + digits,
     "u": ascii_uppercase + digits,
@@ -263,6 +283,67 @@ def _path(chance: Chance) -> str:
     return start + "/".join(chance.sample(WORDS, chance.choice([1, 2]))) + end
 
 
+def _apart(chance: Chance) -> str:
+    """Four digits or more as they are read out, or told to a dial, one by one or in groups."""
+    sign = chance.choice("  --.")
+    size = chance.choice([1, 1, 1, 2, 2, 3])
+    count = chance.choice([4, 4, 5, 6]) if size == 1 else chance.choice([2, 3, 4]) if size == 2 else 2
+    return sign.join(_draw(chance, digits, size) for _ in range(count))
+
+
+def _door_code(chance: Chance) -> str:
+    """A code of letters and digits, as doors and boxes have it."""
+    parts = ("".join(chance.sample([chance.choice("ABCDEF"), *_draw(chance, digits, 4)], 5)), _draw(chance, digits, 4))
+    sign = chance.choice("#*AB")
+    return chance.choice([parts[0], parts[0], parts[1] + sign, parts[0][:2] + "-" + _draw(chance, digits, 2)])
+
+
+def _spelled(chance: Chance) -> str:
+    """A password letter by letter."""
+    sign = chance.choice([" ", " ", ", ", "-"])
+    word = list(_word(chance)[:7]) + list(_draw(chance, digits, chance.choice([0, 1, 2])))
+    return sign.join(word if chance.random() < 0.5 else [word[0].upper(), *word[1:]])
+
+
+_SPOKEN = {line.split()[0]: line.split(";") for line in read_lines("spoken")}
+"""Of each language: right, left, as far as, how often, how many, a capital, signs."""
+
+
+def _turn(language: str) -> Callable[[Chance], str]:
+    """What a dial is turned to, as somebody says it."""
+    right, left, until, times, numbers = (part.split("/") for part in _SPOKEN[language][1:6])
+
+    def number(chance: Chance) -> str:
+        return str(chance.randint(0, 99)) if chance.random() < 0.5 else chance.choice(numbers)
+
+    def make(chance: Chance) -> str:
+        form = chance.choice(["D U N", "C T D U N", "D C T U N", "N D", "C T D", "D U N"])
+        parts = {"U": until, "T": times, "C": numbers}
+        blank = "" if language in ("ja", "zh") else " "
+        said = [
+            blank.join(
+                number(chance) if part == "N" else chance.choice(parts.get(part, left if step % 2 else right))
+                for part in form.split()
+            )
+            for step in range(chance.choice([3, 3, 4]))
+        ]
+        return chance.choice([", ", ", ", " / "] if blank else ["、", "，"]).join(said)
+
+    return make
+
+
+def _dictated(language: str) -> Callable[[Chance], str]:
+    """A password as somebody reads it out: letters, capitals and signs by their names."""
+    numbers, capitals, signs = (part.split("/") for part in _SPOKEN[language][5:8])
+
+    def make(chance: Chance) -> str:
+        word = _word(chance)[: chance.randint(3, 6)]
+        said = [chance.choice(capitals), *word, chance.choice(signs), *chance.choices(numbers, k=chance.choice([1, 2]))]
+        return chance.choice([" ", " ", ", "]).join(said if chance.random() < 0.6 else said[1:])
+
+    return make
+
+
 GENERATORS: dict[str, Callable[[Chance], str]] = {
     # secrets
     "pw": _password,
@@ -281,8 +362,16 @@ GENERATORS: dict[str, Callable[[Chance], str]] = {
     "b32": lambda chance: _draw(chance, ALPHABETS["U"], chance.choice([16, 32])),
     "b32s": _joined(lambda chance: _draw(chance, ascii_lowercase + "234567", 4), [8], " "),
     "blk": _joined(_digits(6), [8], "-"),
+    "apart": _apart,
+    **{f"turn_{language}": _turn(language) for language in _SPOKEN},
+    **{f"read_{language}": _dictated(language) for language in _SPOKEN},
+    "door": _door_code,
+    "run": lambda chance: "".join(_word(chance) for _ in range(chance.choice([2, 2, 3]))),
+    "spelled": _spelled,
+    "serial": _joined(lambda chance: _draw(chance, ALPHABETS["u"], 4), [4, 5, 6], "-"),
     # what stands around them, and what only looks like one
     "word": _word,
+    "Word": lambda chance: _word(chance).capitalize(),
     "ja": lambda chance: chance.choice(IDEOGRAMS),
     "svc": lambda chance: chance.choice([str.capitalize, str.lower, str])(chance.choice(SERVICES)),
     "SVC": lambda chance: chance.choice(SERVICES).upper(),

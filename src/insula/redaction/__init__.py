@@ -9,7 +9,7 @@ in a text. All of it is linear: what repeats is bounded or possessive, or ends w
 import re
 from operator import add
 
-from insula.redaction.head import find_likely, find_names
+from insula.redaction.head import NAMES_BY_BEGINNING, find_likely, find_names
 from insula.redaction.shapes import PLACES, TOKENS
 from insula.redaction.values import (
     VALUES,
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
     Rule = Sequence[str]  # kind, marks, test of the value or the bits of entropy that it must have, pattern
-    Index = dict[str, list[int]]
+    Index = dict[str, list[tuple[str, int]]]
 
 Match = re.Match[str]
 Span = tuple[int, int, int, str]
@@ -82,7 +82,7 @@ def take_secrets(text: str) -> "tuple[str, dict[str, str]]":
 
 def holds_token(text: str) -> bool:
     """Whether a name or an id is a provider's token or a key: all that a word by itself can be told to be."""
-    return next(_found_tokens(text), None) is not None
+    return next(_found_tokens(text, _find_beginnings(lower := text.lower()), lower), None) is not None
 
 
 def may_answer(text: str) -> bool:
@@ -150,7 +150,8 @@ def _found_in_readings(text: str, since: int = 0) -> "Iterable[Span]":
     spans = [*_found(shown, since if at is None else 0)]
     if "\n" in shown:
         joined, seams = _without(_SEAM, shown)
-        spans += _stood(_found_tokens(joined), seams) if seams is not None else ()
+        if seams is not None:
+            spans += _stood(_found_tokens(joined, _find_beginnings(lower := joined.lower()), lower), seams)
         spans += _continued(shown, spans)
     return spans if at is None else _stood(spans, at)
 
@@ -180,9 +181,9 @@ def _without(pattern: str, text: str) -> "tuple[str, list[int] | None]":
     return ("".join((*kept, text[last:])), [*at, *range(last, len(text))]) if last else (text, None)
 
 
-def _found_tokens(text: str) -> "Iterator[Span]":
+def _found_tokens(text: str, beginnings: "set[str]", lower: str) -> "Iterator[Span]":
     dense = text if len(text) < _SHORT else " ".join(compiled(_LONG).findall(text))  # no token is a short word
-    ranks = _present(_TOKEN_MARKS, dense) | _present(_PROVIDER_MARKS, text.lower())
+    ranks = _present(_TOKEN_MARKS, beginnings, dense) | _present(_PROVIDER_MARKS, beginnings, lower)
     if _KEY in text:
         ranks |= _KEY_RANKS
     for rank in sorted(ranks):
@@ -197,8 +198,9 @@ def _found(text: str, since: int) -> "Iterator[Span]":
     lower = text.lower()
     if len(lower) != len(text):  # one letter, İ, would become two
         lower = text.replace("İ", "i").lower()
-    yield from _found_tokens(text)
-    places = _present(_PLACE_MARKS, lower)
+    beginnings = _find_beginnings(lower)
+    yield from _found_tokens(text, beginnings, lower)
+    places = _present(_PLACE_MARKS, beginnings, lower)
     if sum(map(lower.count, "0123456789")) >= _CARD_DIGITS:
         places.add(_CARD_RANK)
     for rank in sorted(places):
@@ -206,7 +208,7 @@ def _found(text: str, since: int) -> "Iterator[Span]":
     for start, end in _found_seeds(lower):
         yield start, end, len(_RULES), "seed"
 
-    names = find_names(lower)
+    names = find_names(lower, beginnings)
     for start, end in (*_found_in_tables(text, lower, names), *find_likely(text, lower, names, since)):
         yield start, end, len(_RULES) + 1, _kind_of(text[start:end])
 
@@ -352,19 +354,25 @@ def _encoded(value: str) -> bool:
 
 
 def _index_marks(rules: "Sequence[Rule]", first: int) -> "Index":
-    """The ranks of rules by the first two characters of their marks: a text without these need not be searched."""
+    """The marks of rules and their ranks, by the first two characters: a text without these need not be searched.
+
+    Both are in small letters, so that a text is read for these once.
+    """
     index: Index = {}
     for rank, rule in enumerate(rules, first):
         for mark in rule[1].split(","):
-            index.setdefault(mark[:2], []).append(rank)
+            index.setdefault(mark[:2].lower(), []).append((mark, rank))
     return index
 
 
-def _present(marks: "Index", text: str) -> set[int]:
+def _present(marks: "Index", beginnings: "set[str]", text: str) -> set[int]:
     """The ranks of the rules of which a mark stands in a text."""
-    beginnings = {*text, *map(add, text, text[1:])}
-    ranks = {rank for beginning in marks.keys() & beginnings for rank in marks[beginning]}
-    return {rank for rank in ranks if any(mark in text for mark in _RULES[rank][1].split(","))}
+    return {rank for beginning in beginnings for mark, rank in marks.get(beginning, ()) if mark in text}
+
+
+def _find_beginnings(lower: str) -> "set[str]":
+    """The beginnings of marks and of names that stand in a text."""
+    return {*_BEGINNINGS.intersection(lower), *_BEGINNINGS.intersection(map(add, lower, lower[1:]))}
 
 
 def _read_providers() -> "list[Rule]":
@@ -382,6 +390,7 @@ _RULES = (*_OWN, *_read_providers())
 _TOKEN_MARKS = _index_marks(_OWN[: len(_SHAPES)], 0)
 _PLACE_MARKS = _index_marks(_OWN[len(_SHAPES) :], len(_SHAPES))
 _PROVIDER_MARKS = _index_marks(_RULES[len(_OWN) :], len(_OWN))
+_BEGINNINGS = frozenset((*_TOKEN_MARKS, *_PLACE_MARKS, *_PROVIDER_MARKS, *NAMES_BY_BEGINNING))
 _KEY, _KEY_RANKS = "PRIVATE", {rank for rank, rule in enumerate(_OWN) if rule[1] == "PRIVATE"}
 """The mark of a key stands between blanks."""
 _CARD_RANK, _CARD_DIGITS = len(_OWN) - 1, 13

@@ -110,6 +110,8 @@ PLACES = (
     # a variable of a shell, at the head of a command
     ("token", "token=", "v", r"""(?m)(?:^|[;&|]\s{0,2}|\b(?:export|env)\s{1,2})(?:[a-z\d]{1,16}_){0,4}token=["']?(?P<s>[^\s"'\\;|&<>,()]{6,})""", "mixed"),
     ("token", "_token,_secret", "v", r"""_(?:token|secret)["']?\s{0,2}[:=]\s{0,2}["']?(?P<s>[\w.~+/=-]{24,})""", "dense"),
+    # what a file of settings assigns, at the head of its line
+    ("password", "password=,passwd=,_pass=", "d", r"""(?m)^(?:export )?(?:[a-z\d]{1,16}_){1,4}(?:password|passwd|pass)=["']?(?P<s>[^\s"'\\\u0080-\uffff,;()]{4,64})["']?$""", "solid"),
     # detect-secrets' keywords with a value in quotes, and an option of a command
     ("password", "pass,pwd,secret,api,key,contrase", "d",
      r"""(?:(?:api|auth|service|account|db|database|priv|private|client)_?key|(?:db|database|key)_?pass|password|passwd|pwd|secret|contraseña|contrasena)\w{0,24}"""
@@ -137,7 +139,7 @@ PLACES = (
     ("password", "wifi:", "v", r"""\bwifi:[^\n]{0,160}?(?<=[;:])p:"?(?P<s>[^;"\n]{4,63})""", "solid"),
     ("password", "app", "v", r"""\bapp[ -]?pass[a-zß]{3,10}\b[^\n]{0,24}?["'“„«: ](?P<s>[a-z]{4}(?: [a-z]{4}){3})(?!\w)""", "jumbled"),
     ("password", "password=,passphrase=,passwd=,_pass=", "v", r"""(?<![\w-])\w{0,40}(?:password|passphrase|passwd|_pass)=(?P<q>["'])(?P<s>(?![${])[^"'\n\\]{2,64} [^"'\n\\]{2,64})(?P=q)(?!\s*[;,]\s*\w+=)""", "said"),
-    ("card", "cvv,cvc,csc", "v", r"""\b(?:cvv2?|cvc2?|csc)\b["' :=]{0,5}(?:is |code |number ){0,2}(?P<s>\d{3,4})(?!\w)""", ""),
+    ("card", "cvv,cvc,csc", "v", r"""\b(?:cvv2?|cvc2?|csc)\b["' :=]{0,5}(?:is |code |number ){0,2}(?P<s>\d{3,4})(?!\w)""", "check"),
     ("card", "code", "v", r"\d{4}[ -]?(?:\d{6}[ -]?|\d{4}[ -]?\d{4}[ -]?)\d{4,5}\b[^\n]{0,40}\bcode:? (?P<s>\d{3,4})(?!\w)", ""),
     # letters large and small, a number, and a sign between them, in a word that stands alone
     ("password", "!", "v", r"""(?:^|(?<=[\s"'“„«(]))(?P<s>(?=[^\s"']{0,60}\d)(?=[^\s"']{0,60}[a-z])[\w.#$%&+-]{2,30}![\w.#$%&+-]{1,29}[\w#$%&+-])(?=["'”“»)]?[.,;:!?]?(?:\s|$))""", "varied"),
