@@ -25,6 +25,8 @@ SAMPLE = 20_000
 """Words that the classes are made of; all are then put into them."""
 LATIN = re.compile(r"[^\W\d_\u0600-\u06ff\u0e00-\u0e7f\u1100-\uffff]{2,16}")
 IDEOGRAMS = re.compile(r"[\u3041-\u30ff\u4e00-\u9fff]{2,4}|[\u4e00-\u9fff]")
+READ_OUT = re.compile(r"\{(?:turn|read)_")
+"""What stands for a value that is read out: such a line has few words but those of `spoken.txt`."""
 
 Array = npt.NDArray[np.float32]
 
@@ -43,7 +45,8 @@ def _words_of(piece: str) -> Iterator[str]:
 
 
 def _own_words() -> Iterator[str]:
-    for text in (*(line for name in (*SECRETS, *NONE) for line in read_lines(name)), *ordinary_messages()):
+    lines = (line for name in (*SECRETS, *NONE) for line in read_lines(name) if not READ_OUT.search(line))
+    for text in (*lines, *ordinary_messages()):
         yield from (word for word in LATIN.findall(text.lower()) if len(word) > 2)
 
 
