@@ -126,6 +126,13 @@ def compact(session: Session) -> str:
         ("Sometimes the tool makes folders, and then we don't want the model to see no folders.", ()),
         ("I don't want anything in comms, it must live in the executor.", ()),
         ("I don't want src/cart.py changed.", ("I don't want src/cart.py changed.",)),
+        ("都删除", ()),
+        ("Never commit without signing.", ()),
+        ("Never commit without asking me.", ("Never commit without asking me.",)),
+        ("N'installe rien sans me demander.", ("N'installe rien sans me demander.",)),
+        ("Let's not run the CI if the only change in the commit is to *.md files.", ()),
+        ("Tell my CLAUDE.md to never write those dashes.", ()),
+        ("The pattern is right there in ../shop you don't need to change how it looks.", ()),
     ],
 )
 def test_what_there_is_was_said_or_is_wanted_of_a_program_is_no_rule(words: str, standing: tuple[str, ...]) -> None:

@@ -99,6 +99,64 @@ def test_a_test_that_says_the_same_of_other_values_is_stuck(session: Session) ->
     )
 
 
+def _minitest_fails(test: str, what: str) -> str:
+    place = f"PagesTest#test_{test} [test/pages_test.rb:5{len(what) % 9}]"
+    return f"Failure:\n{place}:\n{what}\n\n4 runs, 9 assertions, 1 failures"
+
+
+@pytest.mark.parametrize(
+    "told",
+    [
+        [
+            ("missing", "RecordNotFound expected but nothing was raised."),
+            *[("missing", 'Expected page to not include "x".')] * 2,
+        ],
+        [
+            ("sums_up", "Expected: 3 Actual: 4"),
+            ("sums_up", "Expected: 3 Actual: 4"),
+            ("parses", "Expected: 3 Actual: 4"),
+        ],
+    ],
+    ids=["another assertion", "another test"],
+)
+def test_a_test_of_minitest_is_known_by_its_name_and_by_what_it_says(
+    session: Session, told: list[tuple[str, str]]
+) -> None:
+    assert _tries(session, "bin/rails test", [_minitest_fails(*each) for each in told]) == []
+
+
+def test_a_test_of_minitest_that_says_the_same_is_stuck(session: Session) -> None:
+    told = [_minitest_fails("sums_up", f"Expected: 3 Actual: {number}") for number in range(3)]
+    assert "has failed in 3 turns with the same failures" in _tries(session, "bin/rails test", told)[0]
+
+
+def test_commands_of_one_program_that_fail_without_a_word_are_not_one_failure(session: Session) -> None:
+    lines = (
+        "ssh box 'netstat | grep 5335'",
+        "ssh box 'blocky &' && sleep 3 && ssh box 'netstat | grep 5335'",
+        "ssh box 'killall blocky; blocky &' && sleep 2 && ssh box 'netstat | grep 5335'",
+    )
+    assert session.follow([fails(line, "") for line in lines]) == []
+
+
+def test_a_file_of_which_a_shell_shows_a_part_has_not_failed_whatever_stands_in_it(tmp_path: Path) -> None:
+    session = Session(tmp_path, host="codex")
+    for part in ("1,9p", "9,20p", "20,30p", "30,40p"):
+        line = f"zsh -lc 'source ~/.zshrc && sed -n {part} test/runs.yml'"
+        session.act(went("Bash", {"command": line}, f"failed:\n  status: failed\n  error: blocked {part}\n"))
+    assert session.said == []
+
+
+def test_a_file_that_an_edit_missed_may_be_read_again(session: Session) -> None:
+    shown = reads("/home/dev/project/price.py", "price = 1")
+    missed = failed(
+        "Edit",
+        {"file_path": "/home/dev/project/price.py", "old_string": "x", "new_string": "y"},
+        "File has been unexpectedly modified. Read it again before attempting to write it.",
+    )
+    assert session.follow([shown, missed, shown, runs("python -V"), missed, shown]) == []
+
+
 def test_fewer_problems_of_a_linter_are_progress_whatever_places_it_shows(session: Session) -> None:
     assert _tries(session, "bun run lint | tail -20", [_lint_fails(count) for count in (12, 7, 6)]) == []
 

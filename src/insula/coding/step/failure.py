@@ -32,12 +32,13 @@ _TEST = (
     r"|\s*(?P<js_file>FAIL\s+\S+\.[cm]?[jt]sx?\b[^\n]{0,120})$"
     r"|\s*\d+\)\s+(?P<mocha>[A-Z][^\n]{2,150}):?$"
     r"|rspec (?P<ruby>\./\S+)"
+    r"|[\w:]+#(?P<minitest>test_\w+)(?= \[|:$)"
     r"|(?:\[ERROR\]|\[ *FAILED *\])\s+(?P<java>(?!Tests run)[\w.$]+[.#:/ ][a-zA-Z_]\w*)"
     r")"
 )
 _PLACE = (
-    r"(?m)^\s*(?:error\s+)?(?P<file>(?:[a-zA-Z]:)?[\w./\\@+-]{1,160}\.\w{1,6})[:(]\d+(?:[:,]\d+)?\)?:?\s*(?:-\s*)?"
-    r"(?P<what>[^\n]{3,})$"
+    r"(?m)^\s*(?:error\s+|[\w:]+#test_\w+ \[)?(?P<file>(?:[a-zA-Z]:)?[\w./\\@+-]{1,160}\.\w{1,6})"
+    r"[:(]\d+(?:[:,]\d+)?[)\]]?:?\s*(?:-\s*)?(?P<what>[^\n]{3,})$"
 )
 _MISSING = (
     r"(?i)(?:no module named|cannot find (?:module|package|name|symbol)|undefined(?: name| reference to| variable)?:?"
@@ -72,7 +73,9 @@ def read_failure(output: str) -> CallFailure:
 
 
 def _list_tests(said: str) -> "list[str]":
-    if not any(mark in said for mark in ("FAIL", "ERROR", "●", "✕", "✗", "×", "✘", "not ok", "___", "rspec", ") ")):
+    if not any(
+        mark in said for mark in ("FAIL", "ERROR", "●", "✕", "✗", "×", "✘", "not ok", "___", "rspec", ") ", "#test_")
+    ):
         return []
     tests = [match[match.lastgroup] for match in re.finditer(_TEST, said) if match.lastgroup]
     return [_shorten_test(name) for name in tests]

@@ -17,6 +17,7 @@ from insula.coding.step.outcome import (
     is_red,
     is_throttled,
     only_says_no,
+    only_shows,
     read_exit_code,
     read_summary,
     says_failed,
@@ -80,8 +81,10 @@ def make_action(
     said = output if len(output) <= 2 * _EDGE else f"{output[:_EDGE]}\n{output[-_EDGE:]}"
     code = read_exit_code(said) if code is None and ok is not True else code
     command = parse_command(drop_kinds(target)) if kind == EXECUTE else Command()
-    fine = only_says_no(target, said, code) or (ok if ok is not None else has_succeeded(said, kind, target, code))
-    fine = fine and not (kind == EXECUTE and says_failed(said, target, command.proves and command.kind != TEST))
+    bare = f"{command.program} {command.subcommand}"  # what a shell is handed, behind what is loaded for it
+    line = bare if only_shows(bare) else target
+    fine = only_says_no(target, said, code) or (ok if ok is not None else has_succeeded(said, kind, line, code))
+    fine = fine and not (kind == EXECUTE and says_failed(said, line, command.proves and command.kind != TEST))
     fine = fine and not (kind == OTHER and holds_error(said)) and not did_nothing(said, kind)
     unanswered = not fine and _asks_person(tool)
     kept_out = not fine and not unanswered and is_denied(said)

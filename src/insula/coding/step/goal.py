@@ -192,6 +192,8 @@ def is_same_place(first: str, other: str) -> bool:
 def _fails_alike(goal: Goal, action: Action) -> bool:
     if action.denied:  # and so is the goal: of another it would not be
         return True
+    if not (goal.error or action.error or goal.failure.names or action.failure.names):
+        return action.call == goal.call  # what says nothing fails like itself alone
     from insula.coding.step.failure import is_same_failure
 
     return is_same_failure(goal.failure, action.failure, goal.error, action.error)

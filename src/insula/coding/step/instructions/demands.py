@@ -205,10 +205,18 @@ def _judge_check(demand: Demand, since: "list[Action]") -> "tuple[str, str]":
         return ("", "") if may_be else (NEVER, "")
     last = hits[-1]
     if last.red:
+        if demand.form == "command" and not _is_demanded(demand, last):
+            return "", ""  # its name stands in the line alone: `ls .pre-commit-config.yaml`
         failed = (show_command(run) for run in list_run(last) if list_kinds(run))
         return RED, demand.target if demand.form == "command" else next(failed, "")
     changed = any(act.kind == EDIT and act.ok and is_code(act.target) and act.at > last.at for act in since)
     return (STALE, "") if changed and says(demand.instruction.said.lower(), "ending") else ("", "")
+
+
+def _is_demanded(demand: Demand, act: "Action") -> bool:
+    """Whether a command is the very one that was demanded."""
+    bare = " ".join(word for word in demand.target.lower().split() if not word.startswith("-"))
+    return any(names_program(command, bare) for command in list_run(act))
 
 
 def _meets_check(demand: Demand, act: "Action") -> bool:
@@ -218,9 +226,7 @@ def _meets_check(demand: Demand, act: "Action") -> bool:
     words = demand.target.lower().split()
     bare = [word for word in words if not word.startswith("-")]
     runs = list_run(act)
-    if any(names_program(command, " ".join(bare)) for command in runs) or (
-        runs and " ".join(words) in act.target.lower()
-    ):
+    if _is_demanded(demand, act) or (runs and " ".join(words) in act.target.lower()):
         return True
     if len(bare) > 1 and name_program(words[0]) in programs.SCRIPTS:  # the same script by another runner
         return any(

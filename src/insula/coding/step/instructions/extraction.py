@@ -67,6 +67,10 @@ def extract_instructions(message: str) -> "tuple[Instruction, ...]":
     for clause in split_clauses(message):
         if clause.sentence != sentence:
             sentence, above, here = clause.sentence, here, ()
+        if before is not None and _bounds_ban(clause, before):
+            instructions.pop()
+            before = None
+            continue
         instruction = None if _is_remark(clause) else _read_clause(clause, before)
         if before is not None and _shares_object(before, instruction, clause):
             instructions[-1] = before = instructions[-1].replace(acts=())
@@ -103,6 +107,20 @@ def _suppose(instruction: Instruction) -> Instruction | None:
     if instruction.kind == ASKED:
         return instruction.replace(sure=False)
     return None if instruction.kind in STANDING else instruction
+
+
+def _bounds_ban(clause: Clause, before: Instruction) -> bool:
+    """Whether a clause says what something may not be done without, other than the user's word: "never commit |
+    without signing" rules out no commit, and no call shows whether it is signed."""
+    lacks = re.match(_LACKING, clause.low) is not None and clause.is_of_sentence(before.said[: SAID // 2])
+    return lacks and before.kind == BAN and not says(clause.sentence.lower(), "asking")
+
+
+_LACKING = (
+    r"\W*(?:without|ohne|sans|sin|sem|senza)\b"
+    r"(?!.*\b(?:i|me|my|us|our|ich|mi(?:ch|r)|mein\w*|uns\w*|moi|mon|ma|nous|yo|mi|eu|meu|minha|io|mio|mia)\b)"
+)
+"""Without something that is not the user's own to give."""
 
 
 def _is_remark(clause: Clause) -> bool:
@@ -206,11 +224,23 @@ def _is_certain(instruction: Instruction, message: str, orders: bool) -> bool:
     if instruction.kind == HOW:
         both = instruction.programs and instruction.likes  # "npmではなくpnpmを使ってください。"
         return typed and bool(both or (orders and (instruction.programs or instruction.likes)))
+    if instruction.kind == ONLY:
+        conditional = _is_conditional(lower_text(instruction.clause))  # "if the only change is to *.md"
+        return bool(instruction.paths) and not conditional and (typed or orders)
     if _rules_out_calls(instruction):
-        return typed or (orders and (instruction.kind == ONLY or _denies_first(instruction)))
+        ordered = orders or not instruction.paths or _leads_with_ban(instruction)
+        return ordered if typed else orders and _denies_first(instruction)
     beside = len(message.split()) > len(instruction.clause.split()) + BESIDE
     limits = instruction.kind == BAN and orders and _denies_first(instruction)
     return typed and limits and bool(instruction.paths or beside)
+
+
+def _leads_with_ban(instruction: Instruction) -> bool:
+    """Whether a clause begins with what is to be left alone, or with who does not want it changed: "vendor/ is off
+    limits", "I don't want x.py changed", and not "tell x.md never to say so"."""
+    low = strip_joins(lower_text(instruction.clause)).replace("’", "'")
+    paths = tuple(path.lower() for path in instruction.paths)
+    return low.startswith(paths) or not DENIALS.isdisjoint(re.findall(_WORD, low)[:2])
 
 
 BESIDE = 2

@@ -110,7 +110,7 @@ def _find_reread(window: tuple[Action, ...]) -> Reading | None:
         return None
     turns = {last.nth}
     for action in reversed(window[:-1]):
-        if action.kind == EDIT and action.ok and action.target == last.target:
+        if action.kind == EDIT and action.target == last.target:  # one that failed asks to read again
             break
         if (action.call, action.result) == (last.call, last.result):
             turns.add(action.nth)
