@@ -557,6 +557,23 @@ def _lived(head: HeadName) -> Iterator[Message]:
                 elif head == "fact" and row["kind"] == "personal" and row["told"]:
                     answered = f"{row['text']} {row['value'][0]}"
                     yield Message(answered, (answered,), language, True, group)
+    for table in WHOLE_LIVES[head]:
+        for language in life.languages():
+            for number, row in enumerate(life.read(table, language)):
+                group, times = f"life {table} {number}", LIVED[head] // 2
+                told = pieces_of(row["text"], language), language, head == "fact", group
+                yield Message(row["text"], *told, times=times)
+                if head == "personal":
+                    for ask in row["asks"]:
+                        yield Message(ask, pieces_of(ask, language), language, True, group, times=times)
+
+
+WHOLE_LIVES: Mapping[HeadName, Sequence[str]] = {
+    "personal": ("lives", "lives_2", "lives_3", "lives_4"),
+    "fact": ("lives", "lives_2"),
+}
+"""Lives of 200 facts, each told once and asked for twice. With all four, `fact` keeps one in a hundred lines more, and
+none that says little and long ("… lives in town number 7, far far far … away.")."""
 
 
 def _plain(head: HeadName) -> Iterator[Message]:

@@ -23,6 +23,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from insula.language.encoder import DIMENSIONS, load_encoder
 from insula.language.units import split_units
 from insula.memory.retrieval.embedding import embed_each, embed_text
 from insula.text.analysis import analyse_text
@@ -37,6 +38,8 @@ RATE, LEAST_RATE, DECAY, SECOND, EPSILON = 3e-3, 1e-5, 0.9, 0.99, 1e-8
 SCALE, SHRINK, LEFT_OUT = 4.0, 0.015, 0.4
 PULL = 10.0
 """What the loss counts for beside what draws the weights to nothing."""
+PLACES = 0.5
+"""What the places of a request count for beside its vector."""
 BEGIN = {"cosine": 2.0, "intercept": -4.0}
 LEAST = 1e-12
 COMPOSED = 6
@@ -90,7 +93,7 @@ class Fitted(NamedTuple):
         """The log-odds of each pair."""
         return (
             _biased(requests) @ self.asked @ (_biased(facts) @ self.told).T
-            + self.cosine * (requests @ facts.T)
+            + self.cosine * (requests[:, :DIMENSIONS] @ facts.T)
             + self.intercept
         )
 
@@ -124,6 +127,7 @@ def fit_limits(real: Mapping[str, Sequence[str]]) -> tuple[dict[str, Array], dic
             "show": {f"takes_{kind}": round(float((each >= point).mean()), 3) for kind, each in odds.items()}
         },
     }
+    head.asked[DIMENSIONS:-1] *= PLACES
     return {"limits_asked": head.asked, "limits_told": head.told}, card
 
 
@@ -155,7 +159,7 @@ def _read_composed(language: str) -> Read:
     facts = [(kind, text) for sign, kind, text in made if sign == "!"]
     facts += [(OTHER, row["text"]) for row in list(_lines("asked", language))[::EVERY]]
     limits = np.array([[fact in _limiting().get(ask, ()) for fact, _ in facts] for ask, _ in requests])
-    return Read(_vectors([text for _, text in requests]), _vectors([text for _, text in facts]), limits, each=True)
+    return Read(_readings([text for _, text in requests]), _vectors([text for _, text in facts]), limits, each=True)
 
 
 @cache
@@ -180,7 +184,7 @@ def _read_author(language: str, text: str) -> Read:
     asked = [(ask, number) for number, row in enumerate(rows) for ask in row["shapes"]]
     asked += [(ask, len(rows)) for row in rows for ask in row["near"]]  # which no line limits
     limits = np.array([number for _, number in asked])[:, None] == np.array([number for _, number in told])[None]
-    return Read(_vectors([ask for ask, _ in asked]), _vectors([piece for piece, _ in told]), limits)
+    return Read(_readings([ask for ask, _ in asked]), _vectors([piece for piece, _ in told]), limits)
 
 
 def _read_life(table: str, language: str) -> Read:
@@ -188,7 +192,7 @@ def _read_life(table: str, language: str) -> Read:
     told = [(piece, row["id"]) for row in rows if row["kind"] == "told" for piece in _pieces(row["text"], language)]
     asks = [row for row in rows if row["kind"] != "told"]
     limits = np.array([[number in (row.get("needs") or ()) for _, number in told] for row in asks])
-    return Read(_vectors([row["text"] for row in asks]), _vectors([piece for piece, _ in told]), limits)
+    return Read(_readings([row["text"] for row in asks]), _vectors([piece for piece, _ in told]), limits)
 
 
 def _rows(table: str, language: str) -> Iterator[life.Row]:
@@ -202,7 +206,7 @@ def _rows(table: str, language: str) -> Iterator[life.Row]:
 def _needless(authored: Iterable[Read], real: Mapping[str, Sequence[str]]) -> Iterator[Read]:
     """Real messages beside what each author told."""
     for file, one in zip(_authors(), authored, strict=True):
-        requests = _vectors(real[file.name[:2]])
+        requests = _readings(real[file.name[:2]])
         yield Read(requests, one.facts, np.zeros((len(requests), len(one.facts)), np.bool_))
 
 
@@ -216,7 +220,7 @@ def _ask(table: str, real: Mapping[str, Sequence[str]]) -> Iterator[Asked]:
         asks += [("real", text, ()) for text in real[language]]
         for kind, text, needs in asks:
             yield Asked(
-                kind, _vectors(_pieces(text, language)), facts, np.array([number in needs for _, number in told])
+                kind, _readings(_pieces(text, language)), facts, np.array([number in needs for _, number in told])
             )
 
 
@@ -228,6 +232,12 @@ def _vectors(texts: Sequence[str]) -> Array:
     return np.array(embed_each(embed_text, texts), np.float32)
 
 
+def _readings(texts: Sequence[str]) -> Array:
+    """The vectors, with what the encoder saw at the places of each text beside them."""
+    read = load_encoder().read_texts(texts)
+    return np.array([np.concatenate([one.vector, PLACES * one.places]) for one in read], np.float32)
+
+
 def _biased(rows: Array) -> Array:
     return np.hstack([rows, np.ones((len(rows), 1), rows.dtype)])
 
@@ -235,8 +245,8 @@ def _biased(rows: Array) -> Array:
 def _fit(data: Sequence[Read]) -> Fitted:
     """Fit it, always from the same start; the scale of what is read goes into the weights."""
     dice = np.random.default_rng(0)
-    width = data[0].requests.shape[1] + 1
-    weights: list[Array] = [dice.normal(0, 0.05, (width, RANK)).astype(np.float32) for _ in range(2)]
+    widths = [data[0].requests.shape[1] + 1, data[0].facts.shape[1] + 1]
+    weights: list[Array] = [dice.normal(0, 0.05, (width, RANK)).astype(np.float32) for width in widths]
     weights += [np.full(1, BEGIN[name], np.float32) for name in ("cosine", "intercept")]
     first, second = ([np.zeros_like(one) for one in weights] for _ in range(2))
     step = 0
@@ -261,7 +271,7 @@ def _slopes(read: Read, weights: Sequence[Array], dice: np.random.Generator) -> 
     some = read.limits[np.ix_(rows, columns)].any(axis=1)
     rows = rows[some | ~read.limits[rows].any(axis=1)]  # what limits the others is not read in this step
     requests, facts, limits = read.requests[rows], read.facts[columns], read.limits[np.ix_(rows, columns)]
-    cosines = requests @ facts.T
+    cosines = requests[:, :DIMENSIONS] @ facts.T
     asked, told = (_biased(_thinned(one, dice)) for one in (requests, facts))
     left, right = asked @ weights[0], told @ weights[1]
     odds = np.column_stack([left @ right.T + weights[2] * cosines + weights[3], np.zeros(len(rows))])

@@ -9,10 +9,14 @@ from hypothesis import strategies as st
 
 from insula.language.heads import (
     DIMENSIONS,
+    Vector,
+    answer_affinities,
+    answering_direction,
     limit_direction,
     limit_odds,
     load_cards,
     predict_chance,
+    read_request,
 )
 from insula.language.spelling import LONGEST, PLACES, hash_ngrams
 from insula.memory.retrieval.embedding import embed_text
@@ -40,6 +44,10 @@ def test_what_only_the_user_can_have_told_is_told_from_what_anybody_knows(own: s
     assert mine > max(anybody, 0.5)
 
 
+directions = st.integers(0, 10_000).map(
+    lambda seed: embed_normalised(lambda _: np.random.default_rng(seed).normal(size=DIMENSIONS), "")
+)
+
 LIMITS = {
     "en": ("I'm allergic to hazelnuts.", "Suggest a cake for my party.", "How do vaccines work?"),
     "es": ("Soy alérgico a las avellanas.", "Sugiéreme una tarta para mi fiesta.", "¿Cómo actúan las vacunas?"),
@@ -54,9 +62,19 @@ LIMITS = {
 
 @pytest.mark.parametrize(("fact", "request_", "other"), LIMITS.values(), ids=LIMITS)
 def test_an_allergy_limits_a_cake_and_no_question_of_the_world(fact: str, request_: str, other: str) -> None:
-    told, asked, world = (embed_normalised(embed_text, text)[None, :] for text in (fact, request_, other))
+    told = embed_normalised(embed_text, fact)[None, :]
+    asked, world = (read_request(text, embed_normalised(embed_text, text))[None, :] for text in (request_, other))
     assert limit_odds(asked, told)[0, 0] >= load_cards()["limits"]["points"]["show"] > limit_odds(world, told)[0, 0]
-    assert limit_direction(asked[0]) @ told[0] > limit_direction(asked[0]) @ world[0]
+    assert limit_direction(asked[0]) @ told[0] > limit_direction(asked[0]) @ world[0][:DIMENSIONS]
+
+
+@given(question=directions, line=directions)
+def test_the_direction_of_answers_orders_lines_as_their_chance_to_answer_does(question: Vector, line: Vector) -> None:
+    other = line[::-1].copy()
+    lines = np.array([line, other])
+    worth = (lines @ question) + answer_affinities(question[None, :], lines)[0]
+    near = lines @ answering_direction(question)
+    assert (worth[0] - worth[1]) * (near[0] - near[1]) >= -1e-5
 
 
 @pytest.mark.parametrize("size", [0, 1, DIMENSIONS - 1, DIMENSIONS + 1])

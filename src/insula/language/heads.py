@@ -167,23 +167,40 @@ def asked_direction(line: Vector) -> Vector:
     return (sought / np.linalg.norm(sought)).astype(np.float32)
 
 
+def answering_direction(question: Vector) -> Vector:
+    """The direction, at unit length, in which lie the lines that answer a question."""
+    if question.size != DIMENSIONS:
+        return question
+    asked, told = _load_projections("answer")
+    sought = question + told[:-1] @ (question @ asked[:-1] + asked[-1])
+    return (sought / np.linalg.norm(sought)).astype(np.float32)
+
+
 def limit_odds(requests: Weights, facts: Weights) -> Weights:
     """The log-odds that what was told limits the answer to what is asked for: a nut allergy, a dinner.
 
     Args:
-        requests: vectors at unit length, a row for each sentence of a message.
-        facts: the same of what was told.
+        requests: what `read_request` gives of each sentence of a message, a row each.
+        facts: vectors at unit length, a row for each fact that was told.
 
     Returns:
         A row for each sentence, a column for each fact; of what is not of the shipped embedding very low.
     """
-    if requests.shape[1] != DIMENSIONS or facts.shape[1] != DIMENSIONS:
-        return np.full((len(requests), len(facts)), LOWEST, np.float32)
     asked, told = _load_projections("limits")
+    if requests.shape[1] != len(asked) - 1 or facts.shape[1] != DIMENSIONS:
+        return np.full((len(requests), len(facts)), LOWEST, np.float32)
     card = load_cards()["limits"]
     meant = requests @ asked[:-1] + asked[-1]
-    sought = card["cosine"] * requests + meant @ told[:-1].T
+    sought = card["cosine"] * requests[:, :DIMENSIONS] + meant @ told[:-1].T
     return row_products(sought, facts) + (meant @ told[-1] + card["intercept"])[:, None].astype(np.float32)
+
+
+def read_request(text: str, vector: Vector) -> Vector:
+    """What is read of a request that a fact may limit: its vector, and beside it what the encoder saw at its places.
+
+    Of any other embedding the vector alone.
+    """
+    return np.concatenate([vector, read_places(text)]) if vector.size == DIMENSIONS else vector
 
 
 def read_places(text: str) -> Vector:
@@ -203,11 +220,12 @@ def row_products(first: Weights, second: Weights) -> Weights:
 
 
 def limit_direction(request: Vector) -> Vector:
-    """The direction, at unit length, in which lie the facts that limit the answer to a request."""
-    if request.size != DIMENSIONS:
-        return request
+    """The direction, at unit length, in which lie the facts that limit the answer to a request; see `read_request`."""
     asked, told = _load_projections("limits")
-    sought = load_cards()["limits"]["cosine"] * request + told[:-1] @ (request @ asked[:-1] + asked[-1])
+    if request.size != len(asked) - 1:
+        return request
+    sought = load_cards()["limits"]["cosine"] * request[:DIMENSIONS]
+    sought = sought + told[:-1] @ (request @ asked[:-1] + asked[-1])
     return (sought / np.linalg.norm(sought)).astype(np.float32)
 
 

@@ -15,6 +15,7 @@ from typing import Literal, NamedTuple
 import numpy as np
 
 from insula.language.heads import (
+    DIMENSIONS,
     Vector,
     answer_affinities,
     asked_direction,
@@ -133,10 +134,11 @@ def find_limits(requests: Sequence[Vector], told: Sequence[tuple[int, Vector]]) 
     """By their memory, the log-odds with which what was told limits the answer to any of some sentences.
 
     Args:
-        told: of each memory, that of the whole line and of each of its statements.
+        requests: what is read of each sentence; see `insula.language.heads.read_request`.
+        told: of each memory, the vector of the whole line and of each of its statements.
     """
-    read = [(memory, vector) for memory, vector in told if requests and vector.size == requests[0].size]
-    if not read:
+    read = [(memory, vector) for memory, vector in told if vector.size == DIMENSIONS]
+    if not (requests and read):
         return {}
     best = limit_odds(np.array(requests), np.array([vector for _, vector in read])).max(axis=0)
     by_memory: dict[int, float] = {}

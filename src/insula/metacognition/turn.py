@@ -20,7 +20,7 @@ from insula.guidance import SHOWN
 from insula.language.facts import find_fact_candidates, join_facts, select_facts
 from insula.language.forget import ForgetRequest, find_request
 from insula.language.handed import UsersWords, announcing_words, users_words
-from insula.language.heads import predict_chance
+from insula.language.heads import predict_chance, read_request
 from insula.language.owner import ASSISTANT, USER
 from insula.language.preferences import Preference
 from insula.language.statements import Utterance, extract_question, extract_statements
@@ -313,7 +313,11 @@ class Turn:
             lines=HISTORY_LINES,
             vectors=near,
             asked=questions,
-            requests=[self._vectors[text] for text in dict.fromkeys((whole, *pieces)) if text in self._vectors],
+            requests=[
+                read_request(text, self._vectors[text])
+                for text in dict.fromkeys((whole, *pieces))
+                if text in self._vectors
+            ],
             candidates=CANDIDATES * limit // usual if limit < usual else CANDIDATES,
         )
         self.is_read = True

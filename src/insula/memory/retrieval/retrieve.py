@@ -35,9 +35,6 @@ from insula.types import Recalled
 
 MOST_LIMITS = 3
 """Memories that are said to limit one answer at most."""
-LIMITS_BESIDE = 2.0
-"""By how much the log-odds of one may stay below the likeliest: of 101 requests whose limit was among three it costs 3
-theirs, and saves 43 of 295 lines (tables `later` and `third`, each left out of the fit)."""
 
 
 class Recollection(NamedTuple):
@@ -84,7 +81,7 @@ def rank_memories(
     Args:
         found: what was read for it.
         vectors: of the message, the whole of it first.
-        requests: of the message and all its sentences, where what limits its answer is sought.
+        requests: what is read of the message and all its sentences, where what limits its answer is sought.
         limit: how many memories at most.
     """
     content = content_weights(cue, retrieved.statistics)
@@ -142,7 +139,7 @@ def _find_limiting(
         if memory in meant and memory in items and items[memory].row.speaker == USER
     ]
     odds = find_limits(requests, own)
-    least = max(load_cards()["limits"]["points"]["show"], max(odds.values(), default=0.0) - LIMITS_BESIDE)
+    least = load_cards()["limits"]["points"]["show"]
     likely = (number for number in odds if odds[number] >= least)
     return sorted(likely, key=lambda number: (-odds[number], -number))[:MOST_LIMITS]
 

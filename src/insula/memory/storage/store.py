@@ -19,7 +19,7 @@ import sqlalchemy as sa
 
 from insula.caches import LatestEntries, clear_caches
 from insula.errors import InputError, StoreError
-from insula.language.heads import limit_direction
+from insula.language.heads import answering_direction, limit_direction
 from insula.language.statements import MessageQuestion
 from insula.memory.item import NewItem
 from insula.memory.privacy import amendment, erasure
@@ -197,10 +197,11 @@ class MemoryRepository(_Repository):
             cue: what is asked of it.
             limit: how many memories at most.
             lines: how many lines of the session's transcript to read along.
-            vectors: the embeddings of the message, of the whole first, then of its sentences that ask. What is near to
-                one of them is proposed, beside what shares words.
+            vectors: the embeddings of the message, of the whole first, then of its sentences that ask. What lies where
+                the answer to one of them does is proposed, beside what shares words.
             asked: what the message asks, each with its embedding: by it each line is judged.
-            requests: the embeddings of the message and of all its sentences, where what limits its answer is sought.
+            requests: what is read of the message and of all its sentences, where what limits its answer is sought; see
+                `insula.language.heads.read_request`.
             candidates: how many of the memories that share words with the cue are scored.
         """
 
@@ -208,7 +209,7 @@ class MemoryRepository(_Repository):
             statistics = index.read_statistics(connection, place.user_id, cue.forms)
             best = index.search_terms(connection, place.user_id, statistics, index.CANDIDATES)
             proposed, left = best[:candidates], best[candidates:]
-            sought = [*vectors, *map(limit_direction, requests[:1])]
+            sought = [*map(answering_direction, vectors), *map(limit_direction, requests[:1])]
             near = self._find_near(connection, place.user_id, sought)
             proposed += near[0] if near else []
             alone = [number for some in near[1:] for number in some]
