@@ -22,9 +22,9 @@ if TYPE_CHECKING:
 BITS, WORD_BITS = 18, 17
 SCALE = 16
 """Weights are kept as whole numbers of sixteenths, each in a byte."""
-POINT, POINT_WRITTEN, POINT_LONG = 1.0, -0.35, 3.5
+POINT, POINT_WRITTEN, POINT_LONG = 2.0, -0.35, 3.5
 """Log-odds from which a word is taken for a secret: in talk, in a short text with signs of a program, in long ones."""
-PHRASE_POINT = 2.0
+PHRASE_POINT = 3.0
 """The same for several words: an answer of two is seldom a secret."""
 SHORT = 400
 """Characters of a message, in which words far from any name are read, too."""
@@ -36,7 +36,7 @@ AROUND = 64
 """Characters around the parts of a long text in which its words are read."""
 WORDS_LEFT, WORDS_RIGHT = 8, 4
 """Words and signs that are looked at around a word."""
-RUN_POINT, RUN_LEAST = 4.0, 2
+RUN_POINT, RUN_LEAST = 5.0, 2
 """Log-odds, together, of the words that are one secret, and how many there are."""
 _APART_AT_MOST = 3
 """How many places on the next of them stands at most."""
