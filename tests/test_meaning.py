@@ -13,8 +13,10 @@ from insula import Controls, InputError, Metacognition
 from insula.memory.retrieval.embedding import embed_text
 from insula.memory.storage.schema import memories, statements
 from insula.memory.storage.store import Store
+from insula.memory.storage.vectors import Vector, embed_normalised
 from insula.metacognition.backlog import make_vectors
 from insula.metacognition.reading import memory_text, question_text
+from insula.testing import memory_store
 from insula.text.analysis import analyse_text
 
 pytestmark = pytest.mark.anyio
@@ -285,3 +287,29 @@ async def test_a_process_that_ends_while_vectors_are_made_ends_quietly(tmp_path:
         await talk(again, ("Hello.", "Hello."), session="wednesday")
         await settled(again)
         assert None not in await vectors(again.store)
+
+
+THINGS = (
+    "piano,tractor,kiosk,canoe,beehive,telescope,loom,bakery,greenhouse,motorbike,parrot,cello,kiln,sauna,drone"
+)
+
+
+async def test_lines_are_looked_for_where_the_answer_to_a_question_lies(monkeypatch: pytest.MonkeyPatch) -> None:
+    lines = [f"My {whose} {thing} is at home." for thing in THINGS.split(",") for whose in ("aunt's", "own", "new")]
+    vectors = {line: embed_normalised(embed_text, line) for line in lines}
+    first = lines[0]
+    far = min(lines, key=lambda line: float(vectors[first] @ vectors[line]))
+
+    def look_towards(line: str) -> Callable[[Vector], Vector]:
+        return lambda _: vectors[line]
+
+    monkeypatch.setattr("insula.memory.storage.store.limit_direction", look_towards(first))
+    async with memory_store() as store:
+        mind = Metacognition(store, holdout=0.0, embed=embed_text)
+        for line in lines:
+            async with mind.turn("me", "told", line) as turn:
+                turn.finish("All right.")
+        for line in (first, far):
+            monkeypatch.setattr("insula.memory.storage.store.answering_direction", look_towards(line))
+            async with mind.turn("me", f"asked {line}", "What was it again?") as turn:
+                assert (far in [recalled.memory.content for recalled in turn.recalled]) is (line == far)
