@@ -233,7 +233,7 @@ def _read(case: Case, cost: float, *, everywhere: bool = True) -> Iterator[Row]:
     names = head.find_names(lower)
     around = head.Around(lower, [(0, len(text))], is_message=len(text) <= head.SHORT)
     if everywhere and around.is_message:
-        yield around.gate(), int(bool(spans)), cost
+        yield around.list_message_features(), int(bool(spans)), cost
         yield from _read_runs(text, spans, names, around, cost)
     for start, end in head.candidates(text, [(0, len(text))] if everywhere else head.find_near(names)):
         held = [(first, last) for first, last in spans if start < last and end > first]
@@ -241,7 +241,7 @@ def _read(case: Case, cost: float, *, everywhere: bool = True) -> Iterator[Row]:
             start <= first + 1 and last <= end + 1 and end - start <= last - first + 1 for first, last in held
         )
         if not held or is_whole or not any(start >= first and end <= last for first, last in held):
-            yield head.features(text, (start, end), names, around), int(is_whole), cost
+            yield head.list_word_features(text, (start, end), names, around), int(is_whole), cost
 
 
 def _read_runs(
@@ -255,7 +255,7 @@ def _read_runs(
         end = start + len(word)
         inside = any(first <= start and end <= last for first, last in several)
         if word != "\n" and (inside or not any(first < end and start < last for first, last in spans)):
-            yield head.inside(text, (start, end), names, around), int(inside), cost
+            yield head.list_part_features(text, (start, end), names, around), int(inside), cost
 
 
 def _vary(case: Case, chance: random.Random, ordinary: list[str]) -> Case:

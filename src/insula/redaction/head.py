@@ -145,7 +145,7 @@ _INSIDE, _KIND, _PAIR = 0x15A5A, 0x2C3D1, 0x35B00
 _MASK, _WORD_MASK = (1 << BITS) - 1, (1 << WORD_BITS) - 1
 
 
-def _widened(parts: "list[tuple[int, int]]") -> "Iterator[tuple[int, int]]":
+def _widen_parts(parts: "list[tuple[int, int]]") -> "Iterator[tuple[int, int]]":
     """Parts of a text with what stands around them, of which none begins before the last has ended."""
     done = 0
     for start, end in parts:
@@ -153,7 +153,7 @@ def _widened(parts: "list[tuple[int, int]]") -> "Iterator[tuple[int, int]]":
         done = end + AROUND
 
 
-def _parted(word: str) -> "Iterator[str]":
+def _split_by_class(word: str) -> "Iterator[str]":
     """A word, or the words that no blank parts: each the longest that has a class."""
     while len(word) > 1 and word[0] > _IDEOGRAMS:
         size = next((size for size in (4, 3, 2) if _has_class(word[:size])), 1)
@@ -182,9 +182,9 @@ class Around:
         if is_message:
             self.words = expression.findall(lower)
             if max(lower, default="") > _IDEOGRAMS:
-                self.words = [part for word in self.words for part in _parted(word)]
+                self.words = [part for word in self.words for part in _split_by_class(word)]
         else:
-            found = [match for part in _widened(parts) for match in expression.finditer(lower, *part)]
+            found = [match for part in _widen_parts(parts) for match in expression.finditer(lower, *part)]
             self.words = [match[0] for match in found]
             self._starts = [match.start() for match in found]
         from binascii import crc32  # most commands hold no word that may be a secret
@@ -215,7 +215,7 @@ class Around:
         first = bisect_left(starts, start)
         return first, bisect_left(starts, end, first)
 
-    def gate(self) -> "set[int]":
+    def list_message_features(self) -> "set[int]":
         """What is known of a message as a whole."""
         kinds = [number for number in self.classes if number]
         found = {number & _MASK for number in self.numbers}
@@ -223,7 +223,7 @@ class Around:
         found.update([(first << 8 | second) ^ _PAIR for first, second in pairwise(kinds)])
         return found
 
-    def about(self, form: str) -> "set[int]":
+    def list_topic_features(self, form: str) -> "set[int]":
         """What a message is about, for a word of a form."""
         if form not in self._about:
             from binascii import crc32
@@ -263,14 +263,14 @@ def _judged(text: str, lower: str, names: "list[tuple[int, int]]", since: int) -
         return
     weights = read_weights()
     around = Around(lower, find_near(names) if is_long else [(0, len(text))], is_message=not is_long)
-    told = _sum(weights, around.gate()) if is_talk else 0.0
+    told = _sum(weights, around.list_message_features()) if is_talk else 0.0
     tells = told > GATE
     told = GATE_SHARE * min(GATE_MOST, max(GATE_LEAST, told))
     point = POINT_LONG if is_long else POINT if is_talk else POINT_WRITTEN
     for start, end in candidates(text, [(0, len(text))] if tells else find_near(names), since):
         if is_long and text[start + 1 : end].islower() and text[start:end].isalpha():
             continue  # beyond a message, a plain word is one
-        odds = told + _sum(weights, features(text, (start, end), names, around))
+        odds = told + _sum(weights, list_word_features(text, (start, end), names, around))
         least = PHRASE_POINT if not is_long and _group_of(lower[start:end]) == "s" else point
         if odds > least and not _is_no_value(text, start, end):
             yield start, end, odds
@@ -283,18 +283,20 @@ def _find_runs(text: str, around: Around, names: "list[tuple[int, int]]", weight
     run: list[Span] = []
     last = -_APART_AT_MOST
     for number, (start, word) in enumerate(zip(around.read_starts(), around.words, strict=True)):
-        odds = _sum(weights, inside(text, (start, start + len(word)), names, around)) if word != "\n" else 0.0
+        odds = (
+            _sum(weights, list_part_features(text, (start, start + len(word)), names, around)) if word != "\n" else 0.0
+        )
         if odds <= 0:
             continue
         if run and number - last > _APART_AT_MOST:
-            yield from _whole(run)
+            yield from _join_run(run)
             run.clear()
         run.append((start, start + len(word), odds))
         last = number
-    yield from _whole(run)
+    yield from _join_run(run)
 
 
-def _whole(run: "list[Span]") -> "Iterator[Span]":
+def _join_run(run: "list[Span]") -> "Iterator[Span]":
     odds = sum(part for _, _, part in run)
     if len(run) >= RUN_LEAST and odds > RUN_POINT:
         yield run[0][0], run[-1][1], odds
@@ -468,7 +470,9 @@ def _trimmed(text: str, start: int, end: int) -> "tuple[int, int]":
     return start, end
 
 
-def features(text: str, span: "tuple[int, int]", names: "list[tuple[int, int]]", around: Around) -> "set[int]":
+def list_word_features(
+    text: str, span: "tuple[int, int]", names: "list[tuple[int, int]]", around: Around
+) -> "set[int]":
     """What is known of a word, each feature as the number of its weight.
 
     Args:
@@ -487,13 +491,15 @@ def features(text: str, span: "tuple[int, int]", names: "list[tuple[int, int]]",
     found += [f"L{group}{lower[at : at + PIECE]}" for at in range(max(0, start - LEFT), start - PIECE + 1)]
     numbers = {number & _MASK for number in map(crc32, "\0".join(found).encode("utf-8", "replace").split(b"\0"))}
     if around.is_message:
-        numbers |= around.about(form[:2])
+        numbers |= around.list_topic_features(form[:2])
     return numbers
 
 
-def inside(text: str, span: "tuple[int, int]", names: "list[tuple[int, int]]", around: Around) -> "set[int]":
+def list_part_features(
+    text: str, span: "tuple[int, int]", names: "list[tuple[int, int]]", around: Around
+) -> "set[int]":
     """What is known of a word that may be one of several which are one secret."""
-    return {number ^ _INSIDE for number in features(text, span, names, around)}
+    return {number ^ _INSIDE for number in list_word_features(text, span, names, around)}
 
 
 def _named(lower: str, span: "tuple[int, int]", names: "list[tuple[int, int]]", form: str) -> list[str]:
