@@ -116,7 +116,11 @@ def _bounds_ban(clause: Clause, before: Instruction) -> bool:
     return lacks and before.kind == BAN and not says(clause.sentence.lower(), "asking")
 
 
-_LACKING = r"\W*(?:without|ohne|sans|sin|sem|senza)\b"
+_LACKING = (
+    r"\W*(?:without|ohne|sans|sin|sem|senza)\b"
+    r"(?!.*\b(?:i|me|my|us|our|ich|mi(?:ch|r)|mein\w*|uns\w*|moi|mon|ma|nous|yo|mi|eu|meu|minha|io|mio|mia)\b)"
+)
+"""Without something that is not the user's own to give."""
 
 
 def _is_remark(clause: Clause) -> bool:
