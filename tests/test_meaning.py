@@ -289,9 +289,7 @@ async def test_a_process_that_ends_while_vectors_are_made_ends_quietly(tmp_path:
         assert None not in await vectors(again.store)
 
 
-THINGS = (
-    "piano,tractor,kiosk,canoe,beehive,telescope,loom,bakery,greenhouse,motorbike,parrot,cello,kiln,sauna,drone"
-)
+THINGS = "piano,tractor,kiosk,canoe,beehive,telescope,loom,bakery,greenhouse,motorbike,parrot,cello,kiln,sauna,drone"
 
 
 async def test_lines_are_looked_for_where_the_answer_to_a_question_lies(monkeypatch: pytest.MonkeyPatch) -> None:

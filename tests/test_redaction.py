@@ -670,3 +670,11 @@ def test_the_log_redacts_its_messages_and_errors_alike(home: Path) -> None:
     (line,) = (home / common.LOG_FILE).read_text().splitlines()
     assert secret not in line
     assert line.count("REDACTED") == 2
+
+
+@pytest.mark.parametrize("name", ["tmpw1cx2zoq", "tmpwgfpbb_1", "tmpwojcdr0y"])
+def test_a_folder_of_a_random_name_and_a_large_number_are_no_secrets(name: str) -> None:
+    for path in (f"/tmp/{name}/project/src/a.ts", f"cat /var/folders/{name}/transcript.jsonl"):
+        assert redact(path) == path
+    assert redact("6.70116490409812e+208") == "6.70116490409812e+208"
+    assert "hunter2x9q" not in redact("mysql -u root --password=hunter2x9q < /tmp/tmpw1cx2zoq/dump.sql")

@@ -401,11 +401,20 @@ def _phrases(text: str) -> "Iterator[tuple[int, int]]":
                 yield phrase.span(phrase.lastindex or 0)
 
 
+_BELOW_ROOT = r"(?:^|[\s\"'=:(`])/(?:etc|home|mnt|opt|private|root|srv|tmp|usr|Users|var)/(?:[\w.@+-]{1,64}/){0,12}$"
+"""The way to a file below a folder that every system has."""
+
+
 def _is_no_value(text: str, start: int, end: int) -> bool:
-    """Whether it is a year, a variable, a placeholder, public, a part of a certificate, or a number in JSON."""
-    if _pattern(_PUBLIC).search(text, max(0, start - _LINE), start) or _pattern(_DUMPED).match(text, start):
+    """Whether it is a year, a variable, a placeholder, public, of a path or a certificate, or a number in JSON."""
+    before = max(0, start - _LINE)
+    if _pattern(_PUBLIC).search(text, before, start) or _pattern(_DUMPED).match(text, start):
         return True
     value = text[start:end]
+    first, slash, _ = value.partition("/")
+    way = text[before:start] + (first + slash if slash else "")
+    if text[start - 1 : start] == "/" and _pattern(_BELOW_ROOT).search(way):
+        return True  # `/tmp/tmpw1cx2zoq/a.ts`
     if _tells_what_it_is(value):
         return True
     name = _pattern(_ASSIGNED_NAME).search(text, max(0, start - _LINE), start)
@@ -420,6 +429,8 @@ def _is_no_value(text: str, start: int, end: int) -> bool:
     if len(value) >= _COUNTED and value in _DIGITS_IN_ORDER:
         return True
     if not value.strip("0123456789.eE+-"):
+        if "e+" in value or "e-" in value:
+            return True  # `6.7e+208`
         return _pattern(_NAME_OF_JSON).search(text[max(0, start - 24) : start]) is not None
     block = text.rfind("-----BEGIN ", 0, start)
     return (
