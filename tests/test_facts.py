@@ -61,8 +61,8 @@ async def test_a_newer_statement_stands_first_and_both_with_their_dates() -> Non
 async def test_a_statement_that_newer_words_end_is_history_with_its_dates() -> None:
     lines = ("I live in Porto.", "I no longer live in Porto.")
     async with told(*lines, ask="Where do I live?") as turn:
-        assert "(since 6 January 2026; until then: I live in Porto)" in turn.instructions
-        assert "no longer since 6 January 2026" in turn.instructions
+        assert "- I no longer live in Porto. (6 January 2026)" in turn.instructions
+        assert "- I live in Porto. (5 January 2026; no longer since 6 January 2026)" in turn.instructions
     async with told(*lines, ask="Where did I live before?") as turn:
         assert lines[0] in shown(turn)
 

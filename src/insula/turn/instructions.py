@@ -179,17 +179,12 @@ def render_memory(recalled: Recalled, language: str = "en", claims: frozenset[st
     """The line of a memory: who said it, where it was not the user, what, and its dates.
 
     What it calls "last week" is counted from the day on which it was said, where it is in the language of the message.
-    Where the user's own words ended another line it says since when, and what held until then; where they ended this
-    one, since when it holds no longer (`memory/retrieval/supersession.py`).
+    Where the user's own words ended it, it says since when it holds no longer (`memory/retrieval/supersession.py`).
     """
     told, dates = ["memory"], format_day(recalled.memory.said_at)
-    if "memory.over" in claims and (recalled.until is not None or recalled.before):
+    if "memory.over" in claims and recalled.until is not None:
         told.append("memory.over")
-        dates = (
-            claim_template("memory.over", "over").format(said=dates, until=format_day(recalled.until))
-            if recalled.until is not None
-            else claim_template("memory.over", "until").format(said=dates, before=recalled.before.rstrip("."))
-        )
+        dates = claim_template("memory.over", "over").format(said=dates, until=format_day(recalled.until))
     line, own = recalled.told, speaker_key(recalled)
     meant = relative_times.find_date(line, recalled.memory.said_at.date(), language)
     if meant is not None and "memory.when" in claims:
