@@ -106,6 +106,16 @@ def test_a_span_stands_word_for_word_whatever_its_spaces_case_and_apostrophes(ow
     assert own_span(own, span) == found
 
 
+def test_a_plan_ends_a_plan_and_no_fact() -> None:
+    words = "I will move to Madrid in May"
+    line = ExtractionLine(1, 1, "user", f"{words}.", "")
+    known = [Known("f1", "I live in Porto."), Known("f2", "I want to move to Lyon in May.", is_plan=True)]
+    stated = [Stated(line=1, span=words, modality="planned")]
+    for name, ends in (("f1", []), ("f2", ["f2"])):
+        answer = Answer(statements=stated, ended=[Ended(line=1, words=words, statement=name)], preferences=[])
+        assert [end.known for end in check_answer(answer, {1: line}, [line], known).ends] == ends
+
+
 def test_a_secret_and_an_order_are_kept_nowhere() -> None:
     secret = redact("My password is hunter2-Zx9!")
     line = ExtractionLine(1, 1, "user", f"{secret} and I live in Porto.", "")

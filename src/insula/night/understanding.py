@@ -161,7 +161,7 @@ async def _make_batch(reader: Reader, after: int, lines: Sequence[Unread]) -> Ba
     facts = {f"f{number}": memory for number, memory in enumerate((memory for memory in rows if memory.line), 1)}
     wishes = {f"p{number}": guidance for number, guidance in enumerate(stand[-MOST_WISHES:], 1)}
     known = [
-        *(Known(name, memory.line, _format_day(memory.said_at)) for name, memory in facts.items()),
+        *(Known(name, memory.line, _format_day(memory.said_at), _is_plan(memory)) for name, memory in facts.items()),
         *(Known(name, preference_words(guidance)) for name, guidance in wishes.items()),
     ]
     own = await asyncio.to_thread(_own_words, lines, hands_of(reader.embed))
@@ -169,6 +169,10 @@ async def _make_batch(reader: Reader, after: int, lines: Sequence[Unread]) -> Ba
         _extraction_line(line, own[line.message].text if line.provenance == USER else line.content) for line in lines
     ]
     return Batch(after, lines, facts, wishes, own, said, known, build_request(said, known))
+
+
+def _is_plan(memory: KnownMemory) -> bool:
+    return any(statement.modality == "plan" for statement in memory.statements)
 
 
 def _own_words(lines: Sequence[Unread], hands: Hands) -> dict[int, UsersWords]:

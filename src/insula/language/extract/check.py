@@ -124,7 +124,9 @@ def _check_end(
     if why := _explain_unfit(words, ended.words):
         return why
     meant = {each.modality for each in statements if each.line == ended.line and _texts_overlap(each.span, ended.words)}
-    was = {each.modality for each in statements if _texts_overlap(each.span, ended.statement)}
+    was: set[Meant] = {each.modality for each in statements if _texts_overlap(each.span, ended.statement)}
+    plans = (each for each in known if each.is_plan)
+    was |= {"planned" for each in plans if each.id == ended.statement.strip() or own_span(each.text, ended.statement)}
     if meant and meant.isdisjoint(HOLDS) and was.isdisjoint(meant):
         return "is no end yet"  # but a plan ends a plan
     if any(each.id == ended.statement.strip() for each in known):

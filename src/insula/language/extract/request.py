@@ -69,6 +69,7 @@ class Known(NamedTuple):
     id: str
     text: str
     day: str = ""
+    is_plan: bool = False
 
 
 class ExtractionRequest(NamedTuple):
