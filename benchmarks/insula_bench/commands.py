@@ -108,11 +108,17 @@ def bench_nights(
     reflections: Annotated[
         bool, typer.Option("--reflections", help="Count which reflections of a scripted model are kept instead.")
     ] = False,
+    fortnights: Annotated[
+        bool,
+        typer.Option("--fortnights", help="Ask six people's messages of day 15 instead, with a model and without."),
+    ] = False,
     json: Json = False,
 ) -> None:
     """Whether facts, preferences and guidance rot in forty nights; which reflections of a model are kept."""
     from insula_bench import nights
 
+    if fortnights:
+        raise typer.Exit(nights.run_fortnights(json))
     raise typer.Exit(nights.run_reflections(json) if reflections else nights.run(days, (), json))
 
 

@@ -24,7 +24,7 @@ from insula.memory.retrieval.embedding import embed_text
 from insula.metacognition import Metacognition
 from insula.metacognition.turn import Turn
 from insula.stats import wilson
-from insula.testing import FrozenClock, memory_store
+from insula.testing import FrozenClock, ScriptedModel, memory_store
 from insula.types import TURN
 
 BEGIN = datetime(2026, 1, 5, 12, tzinfo=UTC)
@@ -36,6 +36,8 @@ REPLY_CHARS = 16_000
 TOLD_BEFORE = (0, 13, 60)
 """Facts that were told before a real conversation, as many as there are lives for."""
 PER = 1_000
+OVER = "; no longer since "
+"""What a line says that is told as over, in every language."""
 
 Row = dict[str, Any]
 
@@ -94,15 +96,32 @@ class Lived(NamedTuple):
     @property
     def is_right(self) -> bool:
         """Of a fortnight: whether all that must stand before the model does, and nothing that must not."""
+        return not (self.lacks or self.is_stale)
+
+    @property
+    def lacks(self) -> bool:
+        """Of a fortnight: whether anything is missing that must stand before the model."""
         text = f"{self.stable}\n{self.put}".casefold()
-        must = all(any(each.casefold() in text for each in group) for group in self.expected["must"])
-        return must and not self.is_stale
+        return not all(any(each.casefold() in text for each in group) for group in self.expected["must"])
 
     @property
     def is_stale(self) -> bool:
         """Of a fortnight: whether anything stands before the model that must not."""
-        text = f"{self.stable}\n{self.put}".casefold()
-        return any(each.casefold() in text for each in self.expected["must_not"])
+        return self._names_stale(f"{self.stable}\n{self.put}")
+
+    @property
+    def is_stale_as_over(self) -> bool:
+        """Of a fortnight: whether it does, and each line of it says that it holds no longer."""
+        lines = f"{self.stable}\n{self.put}".splitlines()
+        return self.is_stale and not self._names_stale("\n".join(line for line in lines if OVER not in line))
+
+    def _names_stale(self, text: str) -> bool:
+        return any(each.casefold() in text.casefold() for each in self.expected["must_not"])
+
+    def allows(self, line: str) -> bool:
+        """Of a fortnight: whether a line holds what must or may stand before the model."""
+        wanted = [*(each for group in self.expected["must"] for each in group), *self.expected["may"]]
+        return any(each.casefold() in line.casefold() for each in wanted)
 
     @property
     def first(self) -> bool:
@@ -219,8 +238,14 @@ async def live_life(language: str, nights: int, claims: Sequence[str] = ()) -> l
     return lived
 
 
-async def live_fortnight(fortnight: Row, claims: Sequence[str] = ()) -> list[Lived]:
-    """Two weeks of somebody's talk, a night after each day, and what stands before the model on the day after."""
+async def live_fortnight(
+    fortnight: Row, claims: Sequence[str] = (), make_model: Callable[[], ScriptedModel] | None = None
+) -> list[Lived]:
+    """Two weeks of somebody's talk, a night after each day, and what stands before the model on the day after.
+
+    Args:
+        make_model: the model of a night; None for nights without one.
+    """
     language = fortnight["languages"][0]
     async with person((), claims) as (mind, clock):
         for day in fortnight["days"]:
@@ -231,7 +256,7 @@ async def live_fortnight(fortnight: Row, claims: Sequence[str] = ()) -> list[Liv
                         turn.finish(said["reply"])
                 clock.advance(HOUR)
             clock.advance(DAY - len(day["sessions"]) * HOUR)
-            await mind.sleep(USER)
+            await mind.sleep(USER, model=make_model() if make_model else None)
         asks = enumerate(fortnight["asks"])
         return [await _say(mind, clock, f"day 15 {number}", row, "fortnight", language) for number, row in asks]
 

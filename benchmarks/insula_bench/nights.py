@@ -4,7 +4,8 @@ One person tells sixty facts and twenty preferences before the first night, chan
 forty ordinary days, with feedback on how the assistant works on some of them and poison on five. After nights 1, 5, 10,
 20 and 40 a copy of the memory is asked: which facts are shown, which preferences stand before the model, what the
 guidance says, how large a request is. Three models reflect at night: none, a good one, and one that hallucinates; what
-they say was written by hand with the feedback that it is about.
+they say was written by hand with the feedback that it is about. Six people's fortnights are lived, too, with no model
+and with one that reads at night what was written by hand.
 """
 
 import asyncio
@@ -15,6 +16,7 @@ import time
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime
+from functools import partial
 from importlib.resources import files
 from pathlib import Path
 from typing import Any, Literal, NamedTuple, get_args
@@ -26,6 +28,7 @@ from insula.night.cycle import PhaseName, SleepReport, sleep_cycle
 from insula.night.phases.reflection import reflect_on_days
 from insula.night.phases.summaries import summarise_sessions
 from insula.testing import FrozenClock, Reply, Request, ScriptedModel, answer_second_look, memory_store
+from insula_bench.life import Lived, live_fortnight, read_fortnights
 from insula_bench.progress import steps
 
 Model = Literal["none", "good", "hallucinating"]
@@ -39,6 +42,8 @@ MEASURED = (1, 5, 10, 20, 40)
 FACTS, ORDINARY = 60, 10
 """Facts that are told, and messages of an ordinary day."""
 POISONED = "acmepills"
+KINDS = ("told", "never told", "shaped", "ordinary")
+"""Of the messages of day 15."""
 SETS = ("dev", "fresh", "last", "held")
 REFLECTION = ((PhaseName.SUMMARIES, summarise_sessions), (PhaseName.REFLECTION, reflect_on_days))
 AT_ONCE = 8
@@ -162,7 +167,7 @@ async def _tell(one: Person, person: Row, facts: Sequence[Row]) -> None:
 
 async def _live_through(one: Person, day: int, person: Row, cases: Sequence[Row]) -> None:
     """A day: ordinary messages, on every third one feedback on how the assistant works, on five of forty poison."""
-    ordinary = [row["text"] for row in _lines("ordinary/en.jsonl") if row["kind"] == "world"]
+    ordinary = [row["text"] for row in read_rows("ordinary/en.jsonl") if row["kind"] == "world"]
     begin = day * ORDINARY % len(ordinary)
     said = (ordinary + ordinary)[begin : begin + ORDINARY]
     await one.say(f"day {day} morning", *said[: ORDINARY // 2])
@@ -214,6 +219,66 @@ async def _measure(one: Person, day: int, person: Row, facts: Sequence[Row], cop
         seconds=round(sum(spent) / max(1, len(spent)), 3),
         tokens=one.tokens,
     )
+
+
+# Day 15
+
+
+def run_fortnights(json: bool) -> int:
+    """Ask six people's messages of day 15 after nights without a model, and with one that reads well; print counts."""
+    found = {name: asyncio.run(live_fortnights(reads)) for name, reads in (("none", False), ("good", True))}
+    counts = {name: count_day(lived) for name, lived in found.items()}
+    if json:
+        print(jsonlib.dumps(counts, indent=2))
+        return 0
+    for name, row in counts.items():
+        print(f"{name:<5}" + "".join(f"  {what} {count}" for what, count in row.items()))
+    return 0
+
+
+async def live_fortnights(reads: bool) -> list[Lived]:
+    """What each message of day 15 came to; where `reads`, a model at night says what was written by hand."""
+    read = list(read_rows("nights/readings.jsonl"))
+    lived: list[Lived] = []
+    for fortnight in read_fortnights():
+        rows = [row for row in read if row["id"] == fortnight["id"]]
+        lived += await live_fortnight(fortnight, make_model=partial(_reader, rows) if reads else None)
+    return lived
+
+
+def count_day(lived: Sequence[Lived]) -> dict[str, int]:
+    """How many messages are right, of each kind; what is wrong with the others; the remembered lines, and how many of
+    them the message does not need."""
+    kinds = {kind: sum(one.is_right for one in lived if one.kind == kind) for kind in KINDS}
+    told = [(one, line) for one in lived for line in one.lines]
+    wrong = [one for one in lived if not one.is_right]
+    return {
+        "messages": len(lived),
+        "right": len(lived) - len(wrong),
+        **kinds,
+        "stale": sum(one.is_stale for one in wrong),
+        "of these as over": sum(one.is_stale_as_over and not one.lacks for one in wrong),
+        "lacking": sum(one.lacks for one in wrong),
+        "lines": len(told),
+        "needless": sum(not one.allows(line) for one, line in told),
+    }
+
+
+def _reader(rows: Sequence[Row]) -> ScriptedModel:
+    return ScriptedModel(lambda asked: _read_prompt(asked, rows))
+
+
+def _read_prompt(asked: Request, rows: Sequence[Row]) -> Reply:
+    """What the model reads in the lines of a prompt; it reflects on nothing."""
+    if "statements" not in _fields(asked):
+        return _reflection([]) if "principles" in _fields(asked) else _answer_with(asked, {})
+    answer: dict[str, list[Row]] = {"statements": [], "ended": [], "preferences": []}
+    for line in _json(asked.prompt):
+        for row in rows:
+            if "line" in line and str(row["said"]).startswith(line["user"]):
+                for name, found in answer.items():
+                    found += [{"line": line["line"], **each} for each in row[name]]
+    return answer
 
 
 # The reflections
@@ -279,7 +344,7 @@ async def _dropped(case: Row, written: Sequence[Row], *, quoted: bool) -> dict[s
 
 def cases_of(name: str) -> list[Row]:
     """The cases of a set: sessions, and what a good and a hallucinating model say of them."""
-    return list(_lines(f"nights/reflections_{name}.jsonl"))
+    return list(read_rows(f"nights/reflections_{name}.jsonl"))
 
 
 def _principle(one: Row, sessions: Sequence[int], *, quoted: bool = True) -> Row:
@@ -327,10 +392,11 @@ def _json(prompt: str) -> Iterator[Row]:
 
 
 def _facts() -> list[Row]:
-    rows = list(_lines("life/lives/en.jsonl"))
+    rows = list(read_rows("life/lives/en.jsonl"))
     return rows[:: max(1, len(rows) // FACTS)][:FACTS]
 
 
-def _lines(name: str) -> Iterator[Row]:
+def read_rows(name: str) -> Iterator[Row]:
+    """The rows of a file of the benchmarks' data."""
     text = (files("insula_bench") / name).read_text("utf-8")
     return (jsonlib.loads(line) for line in text.splitlines() if line.strip())

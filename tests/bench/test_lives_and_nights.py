@@ -13,7 +13,8 @@ import pytest
 from insula.errors import InputError
 from insula.testing import Reply, Request, ScriptedModel, answer_second_look
 from insula_bench import soul
-from insula_bench.life import ask_questions
+from insula_bench.life import ask_questions, read_fortnights
+from insula_bench.nights import read_rows
 from insula_bench.soul_path import core, holding, walk
 from insula_bench.soul_texts import Text, parse, read, shipped
 from insula_bench.weeks import Week, reflected, weeks
@@ -46,6 +47,19 @@ def test_where_nothing_is_needed_nothing_is_said_and_what_is_told_is_found_and_k
     preferences = [one for one in lived if one.kind == "preference"]
     assert sum(bool(one.heard) for one in preferences) >= 0.6 * len(preferences)
     assert not any(one.heard for one in lived if one.kind == "no_preference")
+
+
+def test_what_the_good_reader_says_stands_in_what_was_said() -> None:
+    said = {
+        one["id"]: [line["text"] for day in one["days"] for session in day["sessions"] for line in session["messages"]]
+        for one in read_fortnights()
+    }
+    for row in read_rows("nights/readings.jsonl"):
+        texts = said[row["id"]]
+        spans = [*(each["span"] for each in (*row["statements"], *row["preferences"]))]
+        assert row["said"] in texts
+        assert all(span in row["said"] for span in (*spans, *(end["words"] for end in row["ended"])))
+        assert all(any(end["statement"] in text for text in texts) for end in row["ended"])
 
 
 # The benchmark of what reaches a later system prompt, on a handful of texts.
