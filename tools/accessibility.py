@@ -22,7 +22,7 @@ from page_pictures import answer, fill  # noqa: E402 the folder of the tests is 
 from page_site import site  # noqa: E402
 
 PAGES = (
-    "/", "/new", "/?session=wednesday", "/memory", "/memory/people", "/memory/transcript", "/memory/1", "/guidance",
+    "/", "/new", "/?session=wednesday", "/memory", "/memory/transcript", "/memory/1", "/guidance",
     "/soul", "/nights", "/operate", "/agents", "/sign-in", "/yours", "/nothing-here",
 )  # fmt: skip
 SIZES = ((1280, 900), (390, 844), (320, 640))

@@ -80,19 +80,6 @@ async def test_what_a_night_let_go_comes_back(home: Path) -> None:
     assert "long-term" in (await asyncio.to_thread(memory, "show", number, *words)).out
 
 
-def test_how_sure_memory_makes_is_shown_and_begun_anew(remembered: Path) -> None:
-    begun = memory("calibration").out
-    assert "high from 0.90 on" in begun
-    assert "what everybody begins with" in begun
-    talk("Where does Ben live?", "No, that's wrong.", session="tuesday")
-    run_insula("sleep", "--force")
-    assert "It rests on 1 answer, of which 0 held" in memory("calibration").out
-    kept = memory("calibration", "--json").json
-    assert (kept["outcomes"], kept["held"]) == (1, 0)
-    anew = memory("calibration", "--reset")
-    assert (anew.status, "what everybody begins with" in anew.out) == (0, True)
-
-
 def test_what_is_not_listed_is_counted_and_can_be_listed() -> None:
     talk(*(f"My sister {number} lives in Porto." for number in range(30)), user="ana")
     words = ("--user", "ana", "--transcript")
@@ -113,21 +100,11 @@ def test_facts_are_listed_with_whose_they_are_since_when_and_in_which_words(reme
     every = memory().out
     assert re.search(r"My brother Ben lives in Porto\.\n +your brother Ben · told on", every)
     assert "Noted." not in every
-    assert memory("--whose", "karl").out == added
-    brothers = memory("--whose", "your brother", "--json").json
-    assert [(one["fact"], one["whose"]) for one in brothers] == [(SAID[1], ["your brother Ben"])]
-    assert memory("--since", "2999-01-01").out == "No fact fits.\n"
+    brothers = [one for one in memory("--json").json if one["whose"] == ["your brother Ben"]]
+    assert [one["fact"] for one in brothers] == [SAID[1]]
     assert "insula memory add" in memory("--user", "nobody").out
 
 
-@pytest.mark.parametrize(
-    ("words", "why"),
-    [
-        (("--whose", "Zoe"), "No fact is about 'Zoe'; facts are about"),
-        (("--since", "soon"), "is no date"),
-        (("add", "  "), "nothing to remember"),
-    ],
-)
-def test_what_cannot_be_listed_or_added_is_said(remembered: Path, words: tuple[str], why: str) -> None:
-    ran = memory(*words)
-    assert (ran.status, why in ran.err) == (1, True)
+def test_a_fact_without_words_is_refused(remembered: Path) -> None:
+    ran = memory("add", "  ")
+    assert (ran.status, "nothing to remember" in ran.err) == (1, True)

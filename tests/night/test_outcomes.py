@@ -13,7 +13,7 @@ from insula.memory.retrieval.embedding import embed_text
 from insula.memory.storage.rows import StoredSignal, TranscriptLine
 from insula.memory.storage.store import NightRepository, Store
 from insula.night.cycle import PhaseName, sleep_cycle
-from insula.night.outcomes import Own, calibrate_confidence, find_outcomes, read_calibration, reset_calibration
+from insula.night.outcomes import Own, calibrate_confidence, find_outcomes, judge_answer, read_calibration
 from insula.types import Provenance
 
 FACT, ASKED, ANSWER = "My sister Ana lives in Lisbon.", "Where does Ana live?", "She lives in Porto."
@@ -212,27 +212,23 @@ async def test_what_became_of_the_assistant_s_own_words_changes_nothing(store: S
 
 
 @pytest_anyio
-@pytest.mark.parametrize("moment", ["list_session_signals", "record_phase"])
-async def test_a_reset_while_the_night_is_at_work_stands(
-    store: Store, monkeypatch: pytest.MonkeyPatch, moment: str
+async def test_a_word_on_an_answer_while_the_night_is_at_work_is_counted_too(
+    store: Store, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     await _days(store, "No, that's wrong.", 3)
     user_id = await store.nights.find_user_id("ana")
     assert user_id is not None
-    former = getattr(NightRepository, moment)
+    former = NightRepository.list_session_signals
 
-    async def reset_first(self: NightRepository, *args: Any, **named: Any) -> Any:
-        if moment == "list_session_signals" or "calibration" in args:
-            await reset_calibration(store, user_id)  # `insula memory calibration --reset`, in another process
+    async def judge_first(self: NightRepository, *args: Any, **named: Any) -> Any:
+        monkeypatch.undo()
+        await judge_answer(store, "ana", "day 0", 1, True, load_shipped())
         return await former(self, *args, **named)
 
-    monkeypatch.setattr(NightRepository, moment, reset_first)
+    monkeypatch.setattr(NightRepository, "list_session_signals", judge_first)
     phases = [(PhaseName.CALIBRATION, calibrate_confidence)]
-    report = await sleep_cycle(store, "ana", phases, force=True, embed=embed_text)
-    assert await read_calibration(store, user_id, load_shipped()) == Own(load_shipped(), ())
-    (failed,) = report.failed
+    (failed,) = (await sleep_cycle(store, "ana", phases, force=True, embed=embed_text)).failed
     assert (failed.name, "in the meantime" in failed.why) == ("calibration", True)
-    monkeypatch.undo()
-    again = await sleep_cycle(store, "ana", phases, force=True, embed=embed_text)
-    assert again.failed == (), "the same night, started again, begins with the reset"
-    assert await read_calibration(store, user_id, load_shipped()) == Own(load_shipped(), ())
+    assert (await sleep_cycle(store, "ana", phases, force=True, embed=embed_text)).failed == ()
+    held = [outcome.held for outcome in (await read_calibration(store, user_id, load_shipped())).outcomes]
+    assert sorted(held) == [False, False, False, True]

@@ -1,11 +1,10 @@
-"""What is known of a user, on the page: cards, filters, people, the transcript, in a browser and in numbers."""
+"""What is known of a user, on the page: cards, search, the transcript, in a browser and in numbers."""
 
 import json
 import re
 import urllib.request
 from html import unescape
 from pathlib import Path
-from urllib.parse import quote
 
 import pytest
 from page_tab import Site, Sites, is_wide, tab
@@ -32,24 +31,22 @@ def test_a_fact_is_shown_with_whose_it_is_when_and_in_which_words_it_was_said(br
         expect(page.locator("#turn-1 .user")).to_have_text(TOLD[0])
 
 
-def test_facts_are_filtered_searched_and_found_again_after_a_change(browser: Browser, running: Site) -> None:
+def test_facts_are_searched_and_found_again_after_a_change(browser: Browser, running: Site) -> None:
     running.say("me", "monday", *TOLD)
     with tab(browser, running, width=320, dark=True) as page:
         page.goto("/memory")
-        page.get_by_label("Whose").select_option(label="your sister Ana (1)")
+        page.get_by_label("Words or a question").fill("Lisbon")
         page.get_by_role("button", name="Show").click()
-        expect(page.locator("#facts > li")).to_have_count(1)
-        page.get_by_role("button", name="Pin fact").click()
+        found = page.locator("#facts > li").first
+        expect(found).to_contain_text("My sister Ana moved to Lisbon")
+        found.get_by_role("button", name="Pin fact").click()
         expect(page.get_by_role("status")).to_contain_text("It is pinned")
-        expect(page.locator("#facts > li")).to_have_count(1)
-        expect(page.locator("#facts .chip")).to_have_text("pinned by you")
+        expect(found.locator(".chip")).to_have_text("pinned by you")
         page.get_by_role("status").get_by_role("button", name="Undo").click()
         expect(page.locator("#facts .chip")).to_have_count(0)
-        page.goto("/memory?kind=plan")
-        expect(page.locator("#facts h2")).to_have_text("I plan to visit Porto next week.")
         page.goto("/memory?q=Who hates coffee?")
         expect(page.locator("#facts h2").first).to_have_text("My boss Karl hates coffee.")
-        page.goto("/memory?since=2999-01-01")
+        page.goto("/memory?q=zebra")
         expect(page.locator(".empty")).to_contain_text("Nothing fits")
         assert not is_wide(page)
 
@@ -88,33 +85,6 @@ def test_what_was_added_or_edited_is_told_to_the_model_whatever_it_says(browser:
     assert "third flowerpot" in running.read_request("me", "tuesday", 1)
 
 
-def test_all_about_somebody_is_deleted_and_nothing_else(browser: Browser, running: Site) -> None:
-    running.say("me", "monday", *TOLD)
-    running.say("ben", "monday", *TOLD)
-    with tab(browser, running) as page:
-        page.goto("/memory/people")
-        expect(page.locator("#people > li", has_text="you")).not_to_have_count(0)
-        page.get_by_label("Erase what is known about your boss Karl").click()
-        page.get_by_role("button", name="Erase all for good: your boss Karl").click()
-        expect(page.get_by_role("status")).to_contain_text("All of that is erased")
-        expect(page.locator("#people > li", has_text="Karl")).to_have_count(0)
-        page.goto("/memory")
-        expect(page.locator("#facts > li")).to_have_count(2)
-        page.goto("/memory?user=ben")
-        expect(page.locator("#facts > li")).to_have_count(3)
-
-
-def test_a_sister_and_her_name_are_one_person(browser: Browser, running: Site) -> None:
-    running.say("me", "monday", "My sister Ana moved to Lisbon.", "My sister likes trains.", "My boss Karl is strict.")
-    running.say("me", "monday", "Karl has a dog.", "My boss is called Karl, and so is my neighbour Bob.")
-    with tab(browser, running) as page:
-        page.goto("/memory/people")
-        expect(page.locator("#people h2", has_text="your sister Ana")).to_contain_text("2 facts")
-        expect(page.locator("#people h2", has_text="Ana")).to_have_count(1)
-        page.get_by_role("link", name="your sister Ana").click()
-        expect(page.locator("#facts > li")).to_have_count(2)
-
-
 def test_without_javascript_facts_are_added_changed_and_looked_into(browser: Browser, running: Site) -> None:
     context = browser.new_context(base_url=running.url, java_script_enabled=False)
     page = context.new_page()
@@ -150,11 +120,9 @@ def test_odd_facts_are_shown_as_text_and_break_nothing(browser: Browser, running
         expect(page.locator("#facts h2 a, #facts h2 b")).to_have_count(0)
         page.wait_for_load_state()
         assert not is_wide(page)
-        page.goto("/memory/people")
-        assert not is_wide(page)
 
 
-def test_many_facts_are_paged_and_filtered(tmp_path: Path, site: Sites) -> None:
+def test_many_facts_are_paged_each_once(tmp_path: Path, site: Sites) -> None:
     said = [
         {"role": "user", "content": f"My {name} likes the number {n}."} for n in range(60) for name in ("boss", "aunt")
     ]
@@ -165,13 +133,11 @@ def test_many_facts_are_paged_and_filtered(tmp_path: Path, site: Sites) -> None:
                 f"{running.url}/agent/memories?user=me", body, {"Content-Type": "application/json"}
             )
             urllib.request.urlopen(sent).close()
-        (whose, count), *_ = re.findall(r'value="([^"]*boss[^"]*)"[^>]*>[^<]*\((\d+)\)', read(running, "/memory"))
-        assert int(count) > 50
-        numbers, page = list[str](), read(running, f"/memory?whose={quote(unescape(whose))}")
-        for _ in range(2):
+        numbers, page = list[str](), read(running, "/memory")
+        for _ in range(3):
             numbers += re.findall(r'<li id="memory-(\d+)"', page)
             page = read(running, unescape((re.findall(r'href="([^"]+)">Earlier ones', page) or ["/memory"])[0]))
-        assert len(set(numbers)) == len(numbers) == int(count)
+        assert len(set(numbers)) == len(numbers) >= 110, "but for what reads as no fact"
 
 
 def read(running: Site, path: str) -> str:

@@ -3,12 +3,11 @@
 import shlex
 import sys
 from collections.abc import Callable, Sequence
-from typing import Annotated, Literal, TypeVar
+from typing import Annotated, TypeVar
 
 import typer
 
 from insula import settings
-from insula.calibration import adjust_probability, load_shipped
 from insula.cli import lines
 from insula.cli.common import soul_of, with_store
 from insula.cli.lines import confirm_action, print_folded, print_json, print_warning
@@ -18,12 +17,11 @@ from insula.errors import InputError
 from insula.language.owner import USER
 from insula.memory.privacy.amendment import DONE, Do
 from insula.memory.retrieval import embedding
-from insula.memory.storage.filters import Filter, read_moment
+from insula.memory.storage.filters import Filter
 from insula.memory.storage.store import Store
 from insula.memory.storage.views import memory_record
 from insula.metacognition import Metacognition
 from insula.metacognition.observing import add_fact, amend_fact
-from insula.night import outcomes
 from insula.operations import facts, memories
 from insula.operations.facts import Fact
 from insula.operations.memories import Deleted, MemoryPage
@@ -45,9 +43,6 @@ _number = make_number_parser("memory", "insula memory")
 Number = Annotated[
     int, typer.Argument(parser=_number, metavar="NUMBER", help="Of a memory, as `insula memory` lists it.")
 ]
-Whose = Annotated[str, typer.Option(help="Only about somebody: you, Ana, “your sister”.")]
-FactKind = Annotated[Literal["fact", "plan"] | None, typer.Option(help="Only facts, or plans.")]
-Since = Annotated[str, typer.Option(metavar="DATE", help="Only since a day, as in 2026-01-31.")]
 Transcript = Annotated[bool, typer.Option("--transcript", help="What was said, word for word, in place of facts.")]
 Every = Annotated[bool, typer.Option("--all", help="All of them, not the latest 50 alone.")]
 
@@ -57,9 +52,6 @@ Every = Annotated[bool, typer.Option("--all", help="All of them, not the latest 
 def list_memory(
     context: typer.Context,
     user: User = ME,
-    whose: Whose = "",
-    kind: FactKind = None,
-    since: Since = "",
     transcript: Transcript = False,
     everything: Every = False,
     json: Json = False,
@@ -72,25 +64,21 @@ def list_memory(
         _print_list(rows, memory_record, _print_memory, older, user, json, option="--transcript ")
         empty = f"Nothing is remembered of {user!r} yet."
     else:
-        rows, older = with_store(lambda store: _list_facts(store, user, whose, kind or "", since, everything))
+        rows, older = with_store(lambda store: _list_facts(store, user, everything))
         _print_list(rows, _record_of, _print_fact, older, user, json)
         empty = f"Nothing is known of {user!r} yet; insula memory add SENTENCE adds a fact."
     if not rows and not json:
-        print("No fact fits." if whose or kind or since else empty)
+        print(empty)
 
 
-async def _list_facts(
-    store: Store, user: str, whose: str, kind: str, since: str, everything: bool
-) -> tuple[list[Fact], int]:
+async def _list_facts(store: Store, user: str, everything: bool) -> tuple[list[Fact], int]:
     """The first page of facts, and how many are older; or all of them, and 0."""
-    path = facts.find_person(await facts.list_people(store, user), whose).id if whose else ""
-    wanted = facts.facts_of(path, kind, read_moment(since) if since else None)
-    page = await facts.list_facts(store, user, wanted)
+    page = await facts.list_facts(store, user)
     fact_rows = list(page.facts)
     if not everything:
-        return fact_rows, await memories.count_memories(store, user, wanted) - len(fact_rows) if page.next else 0
+        return fact_rows, await memories.count_memories(store, user, facts.FACTS) - len(fact_rows) if page.next else 0
     while page.next is not None:
-        page = await facts.list_facts(store, user, wanted, before=page.next, limit=memories.MOST)
+        page = await facts.list_facts(store, user, before=page.next, limit=memories.MOST)
         fact_rows += page.facts
     return fact_rows, 0
 
@@ -283,32 +271,3 @@ def _say_gone_too(backups: int) -> str:
     renewed = {0: "", 1: " The backup was renewed without it."}
     many = f" {backups} backups were replaced by one without it."
     return f"So are lines of the assistant's that repeated it, if any did.{renewed.get(backups, many)}"
-
-
-@app.command()
-def calibration(
-    user: User = ME,
-    reset: Annotated[bool, typer.Option("--reset", help="Go back to what everybody begins with.")] = False,
-    json: Json = False,
-) -> None:
-    """How sure memory makes the agent with you, learned from your thanks and corrections."""
-
-    async def load_calibration(store: Store) -> outcomes.Own:
-        if (user_id := await store.nights.find_user_id(user)) is None:
-            raise InputError(f"Nothing is remembered of {user!r}; name another user with --user.")
-        if reset:
-            await outcomes.reset_calibration(store, user_id)
-        return await outcomes.read_calibration(store, user_id, load_shipped())
-
-    own = with_store(load_calibration)
-    if json:
-        return print_json(own.as_json())
-    print(f"Confidence is high from {own.calibration.high:.2f} on, low below {own.calibration.medium:.2f}.")
-    if not own.outcomes:
-        print("That is what everybody begins with; nights learn from thanks, corrections and questions asked again.")
-        return None
-    held = sum(own.held for own in own.outcomes)
-    print(f"It rests on {count_noun(len(own.outcomes), 'answer')}, of which {held} held:")
-    for before in (0.9, 0.7, 0.5, 0.3):
-        print(f"  what would be {before:.0%} for others is {adjust_probability(own.calibration, before):.0%} for you")
-    return None

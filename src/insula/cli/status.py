@@ -26,7 +26,7 @@ from insula.memory.storage.store import Store
 from insula.metacognition import Metacognition, Regulator
 from insula.night.cycle import END, is_due
 from insula.operations.adaptations import describe_adaptations, describe_duration
-from insula.operations.facts import facts_of
+from insula.operations.facts import FACTS
 from insula.operations.memories import count_memories
 from insula.session.conditions import describe_slowdown
 from insula.session.latency import MINIMUM
@@ -321,7 +321,7 @@ async def read_held(store: Store, user: str, settings: Settings) -> StoredData |
         sessions=counts["sessions"],
         messages=counts["messages"],
         long_term=counts["long_term"],
-        facts=await count_memories(store, user, facts_of()),
+        facts=await count_memories(store, user, FACTS),
         signals=counts["signals"],
         last_night=last[1] if last else None,
         night_due=await is_due(store, user, settings.zone_of(user)),

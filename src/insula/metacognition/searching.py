@@ -17,7 +17,7 @@ from insula.memory.storage.store import Recollection
 from insula.memory.storage.vectors import Vector
 from insula.metacognition.engine import Engine
 from insula.metacognition.reading import analyse_redacted, question_text
-from insula.operations.facts import FactPage, describe_facts, facts_of
+from insula.operations.facts import FACTS, FactPage, describe_facts
 from insula.operations.memories import PAGE
 from insula.redaction import redact
 from insula.text.analysis import clean_text
@@ -135,10 +135,8 @@ async def _embed_texts(engine: Engine, texts: Sequence[str]) -> dict[str, Vector
     return await asyncio.to_thread(embed_all, engine.embed, new)
 
 
-async def search_facts(
-    engine: Engine, user: str, query: str, wanted: Filter | None = None, limit: int = PAGE
-) -> FactPage:
+async def search_facts(engine: Engine, user: str, query: str, limit: int = PAGE) -> FactPage:
     """The facts that answer a question or share words with it, best first."""
     with on_behalf_of(user):
-        result = await search_memories(engine, user, query, wanted or facts_of(), limit)
+        result = await search_memories(engine, user, query, FACTS, limit)
         return FactPage(facts=await describe_facts(engine.store, user, [hit.memory for hit in result.hits]))

@@ -5,7 +5,6 @@ rest the model answered from what it knows. Silence is no outcome. The night ref
 them, drawn to the shipped one by few.
 """
 
-import json
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -33,7 +32,7 @@ KEPT = 200
 """Outcomes that a calibration rests on, the latest: what users ask changes with time."""
 AGAIN = 0.95
 """From this likeness on, two questions are the same one."""
-NIGHT, PERSON = "night", "person"
+NIGHT = "night"
 SESSIONS, LINES = 500, 1_000
 """Sessions that one night looks at, the oldest first, and the last lines of each."""
 
@@ -115,7 +114,7 @@ def confidence_level(turn: Mapping[str, Any]) -> object:
 
 
 def _known_outcomes(past: Sequence[Revised]) -> list[AnswerOutcome]:
-    """The outcomes that the last calibration rests on; none after a person began anew."""
+    """The outcomes that the last calibration rests on."""
     pairs = past[0].evidence.get("outcomes") if past else None
     whole = (pair for pair in pairs if is_list(pair) and len(pair) == 2) if is_list(pairs) else ()
     return [AnswerOutcome(float(score), bool(held)) for score, held in whole if is_number(score) and _is_evident(score)]
@@ -127,11 +126,6 @@ class Own(NamedTuple):
     calibration: Calibration
     outcomes: tuple[AnswerOutcome, ...]
 
-    def as_json(self) -> dict[str, Any]:
-        """What of it is the user's own, and what it rests on."""
-        held = sum(outcome.held for outcome in self.outcomes)
-        return {**json.loads(dump_own(self.calibration)), "outcomes": len(self.outcomes), "held": held}
-
 
 async def read_calibration(store: Store, user_id: int, base: Calibration) -> Own:
     """How the confidence of a user is calibrated now, beginning with `base`."""
@@ -141,11 +135,6 @@ async def read_calibration(store: Store, user_id: int, base: Calibration) -> Own
 def latest_calibration(past: Sequence[Revised], base: Calibration) -> Own:
     """The calibration that the latest revision holds; `base` where there is none."""
     return Own(apply_own(base, past[0].content) if past else base, tuple(_known_outcomes(past)))
-
-
-async def reset_calibration(store: Store, user_id: int) -> None:
-    """Go back to the calibration that everybody begins with, and count outcomes anew."""
-    await store.guidance.write_changes(user_id, RevisionChange(OWN, PERSON, "{}", {}))
 
 
 COUNTED = "It counts for how sure to be with you."
@@ -208,14 +197,14 @@ def _refit_calibration(
 async def calibrate_confidence(night: Night) -> Result:
     """The phase: a user's own calibration from the outcomes of all nights, with the threshold of "high" moved on."""
     past = await night.store.guidance.list_revisions(night.user_id, OWN, 1)
-    outcomes, last = await _outcomes_since(night, past)
+    outcomes, last = await _outcomes_since(night)
     right = sum(outcome.held for outcome in outcomes)
     report: dict[str, float] = {UP_TO: last, "right": right, "wrong": len(outcomes) - right}
     if not outcomes:
         return Result(report, skipped="Nobody thanked, corrected or asked again where memory had something to say.")
     base = night.calibration or load_shipped()
     before = latest_calibration(past, base)
-    made_from = past[0].id if past else 0  # whoever begins anew while the night is at work has the last word
+    made_from = past[0].id if past else 0  # a word on an answer while the night is at work comes first
     after, change = _refit_calibration(before, outcomes, base, made_from)
     fitted = {name: round(getattr(after.calibration, name), 4) for name in ("shift", "slope", "high")}
     report |= fitted | {"outcomes": len(after.outcomes), "held": sum(outcome.held for outcome in after.outcomes)}
@@ -227,9 +216,8 @@ async def calibrate_confidence(night: Night) -> Result:
     )
 
 
-async def _outcomes_since(night: Night, past: Sequence[Revised]) -> tuple[list[AnswerOutcome], int]:
+async def _outcomes_since(night: Night) -> tuple[list[AnswerOutcome], int]:
     """The outcomes since the last night, oldest first, and the last message that was looked at."""
-    since = past[0].at if past and past[0].author == PERSON else 0.0  # a person began anew
     sessions = [session for session in await night.list_sessions() if session.last > night.last_seen]
     within = [session.id for session in sessions[:SESSIONS]]
     lines = await night.lines_of(within, LINES)
@@ -238,7 +226,7 @@ async def _outcomes_since(night: Night, past: Sequence[Revised]) -> tuple[list[A
     outcomes: list[AnswerOutcome] = []
     for session in sessions[:SESSIONS]:
         # What is said while the night looks on is of the next one.
-        new = [line for line in lines[session.id] if line.id <= session.last and line.at >= since]
+        new = [line for line in lines[session.id] if line.id <= session.last]
         mine = [turn for turn in turns if turn.session_id == session.id]
         outcomes.extend(find_outcomes(new, mine, evidence, night.embed, after=night.last_seen))
     return outcomes, max((session.last for session in sessions[:SESSIONS]), default=night.last_seen)

@@ -1,12 +1,10 @@
 """What a user told of their life, as facts: each with whom it is about, since when, and in which words it was said."""
 
 import re
-from collections import Counter
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import datetime
 
-from insula.errors import NotFound
 from insula.language.owner import NOBODY, SOMEBODY, USER
 from insula.language.statements import Statement
 from insula.memory.storage import facts as stated
@@ -16,10 +14,8 @@ from insula.operations.memories import PAGE, get_memory, list_memories
 from insula.text.analysis import fold_accents
 from insula.types import Memory
 
-PEOPLE = 100
-"""Beings that are listed, those with the most facts."""
-NAMED = 8
-"""Beings that are named where somebody is looked for in vain."""
+FACTS = Filter(kind="semantic", answers=False)
+"""What is told of a life, and not what was only asked or answered."""
 _WORD = re.compile(r"\w+")
 
 
@@ -59,32 +55,13 @@ class FactPage:
     """What to give as `before` for the page behind this one; None on the last."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Person:
-    """Somebody, or something, that facts are about."""
-
-    id: str
-    """By which facts are filtered."""
-    name: str
-    facts: int
-    also: tuple[str, ...] = ()
-    """Other names of theirs: a sister who has a name goes by each."""
-
-
-def facts_of(whose: str = "", meant: str = "", since: float | None = None) -> Filter:
-    """The filter that wants facts alone."""
-    return Filter(kind="semantic", answers=False, whose=whose, meant=meant, since=since)
-
-
-async def list_facts(
-    store: Store, user: str, wanted: Filter | None = None, *, before: int | None = None, limit: int = PAGE
-) -> FactPage:
-    """A page of the facts that a filter wants, newest first.
+async def list_facts(store: Store, user: str, *, before: int | None = None, limit: int = PAGE) -> FactPage:
+    """A page of a user's facts, newest first.
 
     Raises:
         InputError: the limit cannot be used.
     """
-    page = await list_memories(store, user, wanted or facts_of(), before=before, limit=limit)
+    page = await list_memories(store, user, FACTS, before=before, limit=limit)
     return FactPage(facts=await describe_facts(store, user, page.memories), next=page.next)
 
 
@@ -96,47 +73,6 @@ async def get_fact(store: Store, user: str, number: int) -> Fact:
     """
     (fact,) = await describe_facts(store, user, [await get_memory(store, user, number)])
     return fact
-
-
-async def list_people(store: Store, user: str) -> tuple[Person, ...]:
-    """Whom facts are about: the user first, then those with the most facts."""
-    user_id = await store.nights.find_user_id(user)
-    if user_id is None:
-        return ()
-    subjects = await store.read(stated.list_subjects, user_id, PEOPLE)
-    people = {path: Person(id=path, name=_subject_name(path, [text]), facts=count) for path, count, text in subjects}
-    pairs = await store.read(stated.named_kin, user_id)
-    beside = Counter(subject for pair in pairs for subject in pair[:2])
-    for kin, name, both in pairs:
-        known = [people[key].facts for key in (kin, name) if key in people]
-        if beside[kin] == beside[name] == 1 and len(known) == 2 and both == min(known):
-            _join_people(people, kin, name)
-    return tuple(sorted(people.values(), key=lambda person: (person.id != USER, -person.facts)))
-
-
-def _join_people(people: dict[str, Person], kin: str, name: str) -> None:
-    """Let a sister and the one name that stands beside her be one person, by the one of the two that all facts have."""
-    first, second = people[kin], people[name]
-    more, less = (first, second) if first.facts >= second.facts else (second, first)
-    del people[less.id]
-    both = f"{first.name} {second.name}"
-    people[more.id] = replace(more, name=both, also=(first.name, second.name))
-
-
-def find_person(people: Sequence[Person], name: str) -> Person:
-    """The one of some beings that goes by a name.
-
-    Raises:
-        NotFound: there is none.
-    """
-    wanted = name.strip().casefold()
-    person = next(
-        (person for person in people if wanted in (person.id, *map(str.casefold, (person.name, *person.also)))), None
-    )
-    if person is None:
-        known = ", ".join(person.name for person in people[:NAMED]) or "nobody yet"
-        raise NotFound(f"No fact is about {name[:60]!r}; facts are about {known}.")
-    return person
 
 
 async def describe_facts(store: Store, user: str, memories: Sequence[Memory]) -> tuple[Fact, ...]:

@@ -79,11 +79,6 @@ class GuidanceItem:
     piece: GuidancePiece | None = None
     """As the memory holds it; None for a rule."""
 
-    def holds_words(self, text: str) -> bool:
-        """Whether all of some words stand in it, or in what it was learned from."""
-        whole = " ".join((self.id, self.text, self.about, *(cited.content for cited in self.sources))).casefold()
-        return all(word in whole for word in text.casefold().split())
-
 
 def kind_of(kept: StoredGuidance) -> Kind:
     """Whether a piece of a user's guidance is a preference or a lesson."""

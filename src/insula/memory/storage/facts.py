@@ -8,7 +8,6 @@ from typing import Any
 
 import sqlalchemy as sa
 
-from insula.language.owner import USER
 from insula.language.statements import Statement
 from insula.memory.storage.among import is_among
 from insula.memory.storage.prepared import Prepared
@@ -118,30 +117,6 @@ def read_superseded(connection: sa.Connection, user_id: int, ids: Sequence[int])
     return {
         number: datetime.fromtimestamp(at, UTC) for number, (_, at) in _find_ended(connection, user_id, ids).items()
     }
-
-
-def list_subjects(connection: sa.Connection, user_id: int, limit: int) -> list[tuple[str, int, str]]:
-    """Whom a user's facts are about, those with the most first: each with how many, and a text that names them."""
-    of, memory = statements.c, memories.c
-    standing = sa.and_(memory.id == of.memory_id, memory.retired_at.is_(None), memory.kind == "semantic")
-    number = sa.func.count(of.memory_id.distinct())
-    query = sa.select(of.subject, number, sa.func.max(of.text)).join(memories, standing)
-    mine = sa.and_(of.user_id == user_id, of.subject != "", of.subject.not_like("?%"), memory.provenance != "assistant")
-    rows = connection.execute(query.where(mine).group_by(of.subject).order_by(number.desc(), of.subject).limit(limit))
-    return [(row[0], row[1], row[2]) for row in rows]
-
-
-def named_kin(connection: sa.Connection, user_id: int) -> list[tuple[str, str, int]]:
-    """Which names stand beside which kin (`user/sister` and `ana`), and in how many of a user's facts."""
-    kin, name, memory = statements.alias("kin"), statements.alias("name"), memories.c
-    standing = sa.and_(memory.id == kin.c.memory_id, memory.retired_at.is_(None), memory.kind == "semantic")
-    beside = sa.and_(name.c.memory_id == kin.c.memory_id, name.c.user_id == user_id)
-    query = sa.select(kin.c.subject, name.c.subject, sa.func.count(memory.id.distinct()))
-    pairs = query.join(memories, standing).join(name, beside)
-    mine = sa.and_(kin.c.user_id == user_id, kin.c.subject.like("%/%"), memory.provenance != "assistant")
-    called = sa.and_(name.c.subject.not_in(("", USER)), name.c.subject.not_like("%/%"), name.c.subject.not_like("?%"))
-    rows = connection.execute(pairs.where(mine, called).group_by(kin.c.subject, name.c.subject))
-    return [(row[0], row[1], row[2]) for row in rows]
 
 
 def _split_words(text: str) -> frozenset[str]:

@@ -9,7 +9,7 @@ from typing import NamedTuple, TypedDict, get_args
 import sqlalchemy as sa
 
 from insula.errors import InputError
-from insula.memory.storage.schema import memories, sessions, statements
+from insula.memory.storage.schema import memories, sessions
 from insula.redaction import redact
 from insula.types import MemoryKind
 from insula.value import is_object
@@ -48,10 +48,6 @@ class Filter(NamedTuple):
     """With what the assistant said."""
     retired: bool | None = False
     """What nights let go, not what is remembered; None for both."""
-    whose: str = ""
-    """Whom it is about: the path of a subject (`memory.subject`)."""
-    meant: str = ""
-    """How it is meant: the modality of a statement."""
 
     @property
     def is_any(self) -> bool:
@@ -71,11 +67,6 @@ class Filter(NamedTuple):
             conditions.append(memory.said_at >= self.since)
         if not self.answers:
             conditions.append(memory.provenance != "assistant")
-        if self.whose or self.meant:
-            mine = [statements.c.memory_id == memory.id, statements.c.user_id == memory.user_id]
-            mine += [statements.c.subject == self.whose] if self.whose else []
-            mine += [statements.c.modality == self.meant] if self.meant else []
-            conditions.append(sa.exists().where(*mine))
         # The one test for a part of a text that is exact in both databases, in capitals, too.
         return conditions + [sa.func.replace(memory.metadata, part, "") != memory.metadata for part in self.metadata]
 

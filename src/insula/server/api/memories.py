@@ -12,14 +12,13 @@ from insula.agent.chat import MESSAGE_CHARS
 from insula.errors import InputError, NotFound
 from insula.memory.privacy.amendment import Do
 from insula.memory.storage import views
-from insula.memory.storage.filters import Filter, Filters, read_filter
+from insula.memory.storage.filters import Filters, read_filter
 from insula.memory.storage.store import NAME_CHARS
 from insula.metacognition.observing import ADDED, amend_fact
 from insula.metacognition.searching import SearchHit
-from insula.operations.memories import Deleted, delete_memory, forget_memories
+from insula.operations.memories import delete_memory, forget_memories
 from insula.server.api.schema import PAGE, ApiModel, Before, Id, Limit, RequestBody
 from insula.server.problems import document_problems
-from insula.server.service import Service
 from insula.server.users import CurrentUser, Served
 from insula.types import Bearing, Level, Memory, MemoryKind
 
@@ -226,15 +225,9 @@ async def forget_filtered(
     """Erase for good all memories that a filter wants; /agent/data/erase takes all that is kept of a user."""
     if not (filters := _read_filters(wanted.model_dump())):
         raise HTTPException(422, "The request names no filter, so nothing was erased; /agent/data/erase takes it all.")
-    gone = await forget_filter(service, user, read_filter(filters))
-    return ForgottenMemories(erased=list(gone.memories), left=service.hide_machine(gone.left) or None)
-
-
-async def forget_filter(service: Service, user: str, wanted: Filter) -> Deleted:
-    """Erase all memories that a filter wants."""
-    gone = await forget_memories(service.store, user, wanted, service.soul_of(user))
+    gone = await forget_memories(service.store, user, read_filter(filters), service.soul_of(user))
     service.mind.engine.backlog.reopen_user(user)
-    return gone
+    return ForgottenMemories(erased=list(gone.memories), left=service.hide_machine(gone.left) or None)
 
 
 @router.get("/memories/{number}", responses=document_problems(401, 403, 404, 422, 503))

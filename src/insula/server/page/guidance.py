@@ -1,15 +1,14 @@
 """Guidance, as pages: preferences, lessons and rules, each with its sources and what a person may do; and SOUL.md."""
 
 import asyncio
-from typing import Annotated, cast, get_args
+from typing import cast, get_args
 
-from fastapi import APIRouter, HTTPException, Query
+from fastapi import APIRouter, HTTPException
 from fastapi.responses import RedirectResponse, Response
 
 from insula.coding.hosts import places
 from insula.errors import InputError
 from insula.memory.storage.ledger import Do
-from insula.memory.storage.store import NAME_CHARS
 from insula.night import curation, guidelines
 from insula.operations.guidance import KINDS, STANDINGS, GuidanceItem, describe_rule, list_guidance
 from insula.operations.rules import decide_everywhere, find_everywhere
@@ -38,29 +37,19 @@ router = APIRouter(include_in_schema=False)
 
 @router.get("/guidance")
 @router.get("/learned")  # its name before
-async def show_guidance(
-    service: Served,
-    who: Visitor,
-    q: Annotated[str, Query(max_length=NAME_CHARS)] = "",
-    kind: Word = "",
-    said: Word = "",
-) -> Response:
+async def show_guidance(service: Served, who: Visitor, said: Word = "") -> Response:
     """Preferences and lessons, and the rules of this machine's coding agents where it has one owner."""
     items = await list_guidance(service.store, who.name)
     if not service.keys:
         rules = await asyncio.to_thread(find_everywhere, str(places.find_home()))
         items += [describe_rule(rule) for rule, _ in rules]
-    wanted = [item for item in items if item.holds_words(q)]
     return render_page(
         "guidance.html",
         who.link,
         who=who,
         here="guidance",
         kinds={name: title for name, title in KINDS.items() if name != "rule" or not service.keys},
-        groups={name: _order_guidance(wanted, name) for name in KINDS if kind in ("", name)},
-        any=bool(items),
-        kind=kind,
-        q=q,
+        groups={name: _order_guidance(items, name) for name in KINDS},
         most=WORDS,
         said=SAID.get(said, ""),
     )

@@ -8,13 +8,13 @@ from fastapi.responses import RedirectResponse, Response
 
 from insula.errors import InputError, NotFound
 from insula.memory.privacy.amendment import Do
-from insula.memory.storage.filters import Filter, read_moment
+from insula.memory.storage.filters import Filter
 from insula.memory.storage.store import NAME_CHARS
 from insula.metacognition.observing import add_fact, amend_fact
 from insula.metacognition.searching import search_facts
-from insula.operations.facts import facts_of, get_fact, list_facts, list_people
+from insula.operations.facts import FACTS, get_fact, list_facts
 from insula.operations.memories import count_memories, list_memories
-from insula.server.api.memories import WORDS, erase_memory, forget_filter
+from insula.server.api.memories import WORDS, erase_memory
 from insula.server.api.schema import Id
 from insula.server.page.rendering import make_address, render_page
 from insula.server.page.visitors import Form, PageUser, Visitor, Word
@@ -22,12 +22,9 @@ from insula.server.users import Served
 
 MEMORIES = 50
 """Facts, or lines, on one page."""
-MEANT = {"fact": "Facts", "plan": "Plans"}
-"""How a statement may be meant, where it is filtered by that."""
 SAID = {
     "added": "It is remembered.",
     "erased": "It is erased, with the line that it came from.",
-    "forgotten": "All of that is erased, with the lines that it came from.",
     "correct": "It says what you wrote. The conversation stays as it was said.",
     "pin": "It is pinned: it is never merged or forgotten.",
     "unpin": "It is no longer pinned.",
@@ -44,48 +41,27 @@ Words = Annotated[str, Query(max_length=NAME_CHARS)]
 
 @router.get("/memory")
 async def show_facts(
-    service: Served,
-    who: Visitor,
-    before: Id | None = None,
-    q: Words = "",
-    whose: Words = "",
-    kind: Word = "",
-    since: Word = "",
-    said: Word = "",
-    at: Id | None = None,
+    service: Served, who: Visitor, before: Id | None = None, q: Words = "", said: Word = "", at: Id | None = None
 ) -> Response:
-    """The facts that a filter wants, the latest first; or those that hold or answer what is looked for."""
-    wanted = facts_of(whose, kind if kind in MEANT else "", read_moment(since) if since.strip() else None)
-    asked = {"q": q, "whose": whose, "kind": kind, "since": since}
+    """The facts, the latest first; or those that hold or answer what is looked for."""
     if q.strip():
-        found = await search_facts(service.mind.engine, who.name, q, wanted, MEMORIES)
+        found = await search_facts(service.mind.engine, who.name, q, MEMORIES)
     else:
-        found = await list_facts(service.store, who.name, wanted, before=before, limit=MEMORIES)
-    known = {name: value for name, value in asked.items() if value}
+        found = await list_facts(service.store, who.name, before=before, limit=MEMORIES)
     return render_page(
         "facts.html",
         who.link,
         who=who,
         here="memory",
         found=found,
-        people=await list_people(service.store, who.name),
-        total=await count_memories(service.store, who.name, facts_of()),
-        asked=asked,
-        known=known,
-        back=make_address("", "", **known).removeprefix("?"),
-        meant=MEANT,
+        total=await count_memories(service.store, who.name, FACTS),
+        q=q,
+        back=make_address("", "", q=q).removeprefix("?"),
         first=before is None,
         said=SAID.get(said, ""),
         undo=at if said in CAN_UNDO else None,
         most=WORDS,
     )
-
-
-@router.get("/memory/people")
-async def show_people(service: Served, who: Visitor, said: Word = "") -> Response:
-    """Whom facts are about."""
-    persons = await list_people(service.store, who.name)
-    return render_page("people.html", who.link, who=who, here="memory", people=persons, said=SAID.get(said, ""))
 
 
 @router.get("/memory/transcript")
@@ -125,15 +101,6 @@ async def submit_memory(service: Served, who: Visitor, form: Form) -> Response:
     return _redirect_back(who, "", "added", fact.memory.id)
 
 
-@router.post("/memory/forget")
-async def submit_forgetting(service: Served, who: Visitor, form: Form) -> Response:
-    """Erase all facts about somebody for good."""
-    if not form["whose"]:
-        raise InputError("The form names nobody; go back and choose whom to forget.")
-    await forget_filter(service, who.name, facts_of(form["whose"]))
-    return RedirectResponse(make_address("/memory/people", who.link, said="forgotten"), 303)
-
-
 @router.post("/memory/{number}/decide")
 async def submit_decision(service: Served, who: Visitor, number: Id, form: Form) -> Response:
     """A person's word on a memory."""
@@ -158,7 +125,7 @@ def _check_words(text: str) -> str:
 
 def _redirect_back(who: PageUser, back: str, said: str, number: int | None) -> Response:
     """To where the form was, with what was done."""
-    asked = {name: value for name, value in parse_qsl(back) if name in {"q", "whose", "kind", "since", "before"}}
+    asked = {name: value for name, value in parse_qsl(back) if name in {"q", "before"}}
     place = "/memory/transcript" if ("tab", "transcript") in parse_qsl(back) else "/memory"
     place = "/nights" if back == "nights" else place
     to = make_address(place, who.link, **asked, said=said, at=number)
