@@ -9,8 +9,6 @@ from collections.abc import Generator
 from importlib import import_module
 
 import pytest
-from opentelemetry.sdk._logs import LoggerProvider
-from opentelemetry.sdk._logs.export import InMemoryLogRecordExporter, SimpleLogRecordProcessor
 from opentelemetry.sdk.trace import ReadableSpan, TracerProvider
 from opentelemetry.sdk.trace.export import SimpleSpanProcessor
 from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
@@ -37,7 +35,6 @@ from insula.telemetry import (
     WRITE,
     Telemetry,
     open_span,
-    record_evaluation,
 )
 from insula.testing import ScriptedModel
 
@@ -53,7 +50,7 @@ class Traces:
     """What was exported."""
 
     def __init__(self) -> None:
-        self.spans, self.logs = InMemorySpanExporter(), InMemoryLogRecordExporter()
+        self.spans = InMemorySpanExporter()
 
     @property
     def ended(self) -> dict[str, ReadableSpan]:
@@ -64,30 +61,20 @@ class Traces:
         return dict(self.ended[name].attributes or {})
 
     @property
-    def events(self) -> list[tuple[str | None, dict[str, object], int | None]]:
-        """Name, attributes and span of each event."""
-        found = [one.log_record for one in self.logs.get_finished_logs()]
-        return [(one.event_name, dict(one.attributes or {}), one.span_id) for one in found]
-
-    @property
     def text(self) -> str:
         """All of it."""
-        said = [one.to_json() for one in self.spans.get_finished_spans()]
-        return "\n".join([*said, *map(str, self.events)])
+        return "\n".join(one.to_json() for one in self.spans.get_finished_spans())
 
 
 @pytest.fixture
 def traces(monkeypatch: pytest.MonkeyPatch) -> Generator[Traces]:
     """A host's SDK, for one test: that of the process can be set but once."""
     found = Traces()
-    tracers, loggers = TracerProvider(), LoggerProvider()
+    tracers = TracerProvider()
     tracers.add_span_processor(SimpleSpanProcessor(found.spans))
-    loggers.add_log_record_processor(SimpleLogRecordProcessor(found.logs))
     monkeypatch.setattr("insula.telemetry._tracer", tracers.get_tracer("insula"))
-    monkeypatch.setattr("insula.telemetry._events", loggers.get_logger("insula"))
     yield found
     tracers.shutdown()
-    loggers.shutdown()
 
 
 async def phase(_: Night) -> Result:
@@ -102,7 +89,6 @@ async def test_a_night_and_its_phases_are_spans_within_one_another(store: Store,
     async with Metacognition(store).turn("ana", "monday", SECRET) as turn:
         turn.finish("Yes.")
     traces.spans.clear()
-    traces.logs.clear()
     await sleep_cycle(store, "ana", ((PhaseName.SUMMARIES, phase), (PhaseName.REFLECTION, broken)), force=True)
     spans = traces.spans.get_finished_spans()
     assert [(one.name, dict(one.attributes or {})) for one in spans] == [
@@ -147,19 +133,7 @@ async def test_what_fails_is_named_by_its_class_and_not_by_its_message(traces: T
     assert SECRET not in traces.text
 
 
-def test_a_judgement_is_an_event_within_the_span_that_is_judged(traces: Traces) -> None:
-    with open_span(TURN):
-        record_evaluation("self_monitor", 0.25, "fail", explanation="too_short, repetition")
-        record_evaluation("verification", 0.9, "pass")
-    judged = traces.ended[TURN].context
-    assert judged
-    name = {"gen_ai.evaluation.name": "self_monitor", "gen_ai.evaluation.score.label": "fail"}
-    said = {"gen_ai.evaluation.score.value": 0.25, "gen_ai.evaluation.explanation": "too_short, repetition"}
-    assert traces.events[0] == ("gen_ai.evaluation.result", name | said, judged.span_id)
-    assert "gen_ai.evaluation.explanation" not in traces.events[1][1]
-
-
-async def test_a_turn_is_one_trace_with_its_judgements(store: Store, traces: Traces) -> None:
+async def test_a_turn_is_one_trace(store: Store, traces: Traces) -> None:
     model = ScriptedModel(lambda _: f"{SECRET} is what you said.", name="tiny")
     chat = Chat(Metacognition(store), model)
     await chat.reply("ana", "monday", f"{SECRET}. What is it about?")
@@ -173,8 +147,6 @@ async def test_a_turn_is_one_trace_with_its_judgements(store: Store, traces: Tra
         *("insula.turn.number", "insula.confidence.level", "insula.hedged", "insula.promoted")
     }
     assert traces.attributes(RECALL) == {"insula.recall.limit": 16, "insula.recall.memories": 0}
-    judged = [(said["gen_ai.evaluation.name"], said["gen_ai.evaluation.score.label"]) for _, said, _ in traces.events]
-    assert judged == [("confidence", "low"), ("self_monitor", "pass")]
     assert not re.search("zeppelin|anastasia|ana|monday", traces.text, re.IGNORECASE)
 
 
@@ -198,35 +170,23 @@ def test_without_an_sdk_a_span_costs_next_to_nothing() -> None:
         with open_span(RECALL, limit=16) as one:
             one.add_attributes(recalled=3)
 
-    def judged() -> None:
-        record_evaluation("confidence", 0.5, "medium")
-
-    for work in (traced, judged):
-        assert min(timeit.repeat(work, timer=time.thread_time, number=1_000, repeat=5)) * 1_000 < COST_MICROSECONDS
+    assert min(timeit.repeat(traced, timer=time.thread_time, number=1_000, repeat=5)) * 1_000 < COST_MICROSECONDS
 
 
-def test_the_sdk_of_the_process_receives_spans_and_events() -> None:
+def test_the_sdk_of_the_process_receives_spans() -> None:
     code = """
 from opentelemetry import trace
-from insula.telemetry import TURN, RECALL, record_evaluation, open_span  # before the SDK is set, as a host imports it
+from insula.telemetry import TURN, RECALL, open_span  # before the SDK is set, as a host imports it
 with open_span(TURN): pass
-from opentelemetry._logs import set_logger_provider
-from opentelemetry.sdk._logs import LoggerProvider
-from opentelemetry.sdk._logs.export import ConsoleLogRecordExporter, SimpleLogRecordProcessor
 from opentelemetry.sdk.trace import TracerProvider
 from opentelemetry.sdk.trace.export import ConsoleSpanExporter, SimpleSpanProcessor
-tracers, loggers = TracerProvider(), LoggerProvider()
+tracers = TracerProvider()
 tracers.add_span_processor(SimpleSpanProcessor(ConsoleSpanExporter(formatter=lambda one: one.name + chr(10))))
-loggers.add_log_record_processor(
-    SimpleLogRecordProcessor(ConsoleLogRecordExporter(formatter=lambda one: one.log_record.event_name + chr(10)))
-)
 trace.set_tracer_provider(tracers)
-set_logger_provider(loggers)
-with open_span(TURN), open_span(RECALL):
-    record_evaluation("confidence", 0.5, "medium")
+with open_span(TURN), open_span(RECALL): pass
 """
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert done.stdout.split() == ["gen_ai.evaluation.result", "insula.recall", "insula.turn"]
+    assert done.stdout.split() == ["insula.recall", "insula.turn"]
 
 
 def test_latency_is_a_histogram_in_seconds_whose_labels_are_bounded() -> None:

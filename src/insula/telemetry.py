@@ -8,11 +8,10 @@ OpenTelemetry nor Prometheus' client is installed (both are of the extra `teleme
 from collections.abc import Mapping
 from contextvars import Token
 from types import TracebackType
-from typing import TYPE_CHECKING, Final, Literal, Self
+from typing import TYPE_CHECKING, Final, Self
 
 if TYPE_CHECKING:
     from opentelemetry import context, trace
-    from opentelemetry._logs import SeverityNumber, get_logger
     from opentelemetry.context import Context
     from opentelemetry.trace import SpanKind, StatusCode
     from prometheus_client import CollectorRegistry, Counter, Histogram
@@ -21,11 +20,9 @@ else:
 
     try:
         from opentelemetry import context, trace
-        from opentelemetry._logs import SeverityNumber, get_logger
         from opentelemetry.trace import SpanKind, StatusCode
     except ImportError:
-        context = trace = SpanKind = StatusCode = SeverityNumber = unobserved.NOTHING
-        get_logger = unobserved.NOTHING
+        context = trace = SpanKind = StatusCode = unobserved.NOTHING
     try:
         from prometheus_client import CollectorRegistry, Counter, Histogram
     except ImportError:
@@ -81,21 +78,10 @@ ATTRIBUTES: Mapping[str, str] = {
 """The keyword of an attribute -> its name in a trace."""
 ERROR_TYPE: Final = "error.type"
 """The class of what was raised, and not its message, which may quote somebody."""
-EVALUATION: Final = "gen_ai.evaluation.result"
-"""The event of a judgement; the conventions have it as a log record within the span that is judged."""
-EVALUATION_ATTRIBUTES: Mapping[str, str] = {
-    "name": "gen_ai.evaluation.name",
-    "value": "gen_ai.evaluation.score.value",
-    "label": "gen_ai.evaluation.score.label",
-    "explanation": "gen_ai.evaluation.explanation",
-}
-Judgement = Literal["confidence", "self_monitor", "verification"]
-"""What was judged by: the feeling of knowing before a response, the check after it, a solver's verification."""
 Known = str | int | float | bool | tuple[str, ...]
 Attribute = Known | None
 
 _tracer = trace.get_tracer("insula")
-_events = get_logger("insula")
 
 
 class Telemetry:
@@ -186,20 +172,6 @@ def open_span(name: str, **attributes: Attribute) -> Span:
 def open_call_span(model: str, **attributes: Attribute) -> Span:
     """The span of a call of a model, to be entered with `with`."""
     return Span(f"{CHAT} {model}", SpanKind.CLIENT, {"operation": CHAT, "model": model, **attributes})
-
-
-def record_evaluation(by: Judgement, value: float, label: str, *, explanation: str = "") -> None:
-    """Note a judgement as an event of the span that is current.
-
-    Args:
-        value: in [0, 1].
-        label: a word of ours for it, such as `low` or `pass`.
-        explanation: words of ours, such as flags; never a text of somebody's.
-    """
-    if _events.enabled(event_name=EVALUATION):
-        values = {"name": by, "value": value, "label": label, **({"explanation": explanation} if explanation else {})}
-        attributes = {EVALUATION_ATTRIBUTES[key]: known for key, known in values.items()}
-        _events.emit(event_name=EVALUATION, severity_number=SeverityNumber.INFO, attributes=attributes)
 
 
 def _name_attributes(attributes: Mapping[str, Attribute]) -> dict[str, Known]:

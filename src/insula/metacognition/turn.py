@@ -64,7 +64,7 @@ from insula.session.latency import observe_turn
 from insula.session.regulator import EndedTurn
 from insula.session.saved import Advisory, Lever, Saved, make_advisories
 from insula.session.snapshot import Snapshot
-from insula.telemetry import open_span, record_evaluation
+from insula.telemetry import open_span
 from insula.text.analysis import UNKNOWN, Analysis, analyse_text, clean_text
 from insula.text.payload import is_payload, is_structured
 from insula.text.questions import Ask, find_asks
@@ -104,7 +104,6 @@ REASON_CHARS = 300
 """Characters of why an agent is stuck that stand on the ledger."""
 GONE = "The message of turn {number} of session {session!r} is no longer in memory; nothing was written of its answer."
 TWICE = "Turn {number} of session {session!r} was finished before; nothing was written a second time."
-PASSED = {True: "pass", False: "fail"}
 
 
 class Turn:
@@ -558,7 +557,6 @@ class Turn:
             self.note_saved("max_context_items", Saved(memories=len(unshown) or None))
         if not self.words.shown > {recalled.memory.id for recalled in self._limits}:
             self.confidence = confidence.lower_untold(self.confidence, calibration)
-        record_evaluation("confidence", self.confidence.score, self.confidence.level)
         self.lessons = (*(guidance.UsedGuidance(wish.id, SHOWN, wish.text) for wish in self.wishes), *learned)
 
     def _choose_guidelines(self) -> str:
@@ -658,7 +656,6 @@ class Turn:
             judged = assessment or self._assess_response(response)
             judged = weigh_likelihood(outcome.of_data(judged) if structured else judged, self.analysis, logprobs)
             traced.add_attributes(score=judged.score, flags=judged.flags)
-        record_evaluation("self_monitor", judged.score, PASSED[judged.passed], explanation=", ".join(judged.flags))
         for flag in judged.flags:
             engine.telemetry.flags.labels(flag).inc()
         hedged = HedgedResponse(response, None)

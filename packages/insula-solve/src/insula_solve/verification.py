@@ -9,7 +9,6 @@ import re
 from collections.abc import Iterator
 from dataclasses import asdict, replace
 
-from insula.telemetry import record_evaluation
 from insula.turn.monitor import assess
 from insula_solve.amounts import AMOUNT
 from insula_solve.answers import ONCE
@@ -17,7 +16,7 @@ from insula_solve.features import read_features
 from insula_solve.programs import TestsOutcome, check_tests, is_readable
 from insula_solve.prompts import make_prompt
 from insula_solve.run import SolveRun, as_it_stands
-from insula_solve.solution import ACCEPTED, Attempt, MethodEnd, MethodVerdict, Scores, conclude_with
+from insula_solve.solution import Attempt, MethodEnd, MethodVerdict, Scores, conclude_with
 
 VERIFY_TOKENS = 300
 """Four numbers and two to three sentences come to 150 tokens."""
@@ -128,7 +127,6 @@ async def verify_attempt(run: SolveRun, attempt: Attempt, index: int) -> Attempt
     scores, evaluation = read
     parts = ", ".join(f"{name.replace('_', '-')} {value:.2f}" for name, value in asdict(scores).items())
     run.add_step("verify", f"Attempt {attempt.number} scores {scores.mean:.2f}: {parts}. {evaluation}".strip())
-    record_evaluation("verification", scores.mean, "pass" if scores.mean >= ACCEPTED else "fail")
     return run.change_attempt(replace(attempt, scores=scores, evaluation=evaluation))
 
 
