@@ -22,7 +22,7 @@ your model, store or identity ([security](../explanation/security.md)).
 | `INSULA_HOME` | moves Insula's folder, and that of the hooks |
 | `INSULA_USER` | the user of the commands; `me` by default |
 | `INSULA_OFF=1` | switches the hooks of coding agents off for one process |
-| `INSULA_USERS` | tokens of users, as JSON: `{"ana": {"token": "…"}}` |
+| `INSULA_USERS` | time zones of users, as JSON: `{"ana": {"time_zone": "Europe/Berlin"}}` |
 """
 
 

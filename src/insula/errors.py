@@ -14,7 +14,7 @@
     │   ├── ModelTimeout        too slow
     │   ├── ModelRefused        the provider declined
     │   └── ModelMalformed      empty, or not what was asked for
-    └── BudgetExceeded          a cap on calls, tokens, seconds or money is reached
+    └── BudgetExceeded          a cap on calls, tokens or seconds is reached
 
 Each message is a full sentence that names the input, the reason and the remedy, fit to be shown to a person.
 """
@@ -85,4 +85,4 @@ class ModelCutOff(ModelSilent):
 
 
 class BudgetExceeded(InsulaError):
-    """A cap on calls, tokens, seconds or money is reached."""
+    """A cap on calls, tokens or seconds is reached."""

@@ -38,8 +38,6 @@ MOST_AT_HOME = 1_000_000
 """Bytes of a person's own file, which may name ten thousand users."""
 QUOTED = 100
 """Characters of what stands in a file that a sentence repeats."""
-TOKEN_CHARS = 16
-"""The fewest characters of a token; `insula token new` makes longer ones."""
 ALIKE = 0.65
 """Likeness from which on a setting that there is not is taken for one that there is, misspelt."""
 FROM_HERE = frozenset(
@@ -61,15 +59,6 @@ def _check_zone(name: str) -> str:
             f'this machine knows no time zone {name!r}; give an IANA name, such as "Europe/Berlin" (where it knows '
             "none at all: pip install tzdata)"
         ) from None
-
-
-def _check_token(token: SecretStr) -> SecretStr:
-    text = token.get_secret_value()
-    if len(text) < TOKEN_CHARS or not all("!" <= char <= "~" for char in text):
-        raise ValueError(
-            f"a token has {TOKEN_CHARS} or more ASCII characters and no blank; let `insula token new NAME` make one"
-        )
-    return token
 
 
 def _check_store(url: SecretStr) -> SecretStr:
@@ -102,8 +91,6 @@ class User(BaseModel):
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
-    token: Annotated[SecretStr, AfterValidator(_check_token)] | None = None
-    """What the user's requests carry. Once anybody has one, each request needs one."""
     time_zone: TimeZone | None = None
     """Where the user sleeps; by default where the machine stands."""
 
@@ -137,15 +124,9 @@ class Settings(BaseSettings):
     timeout: float = Field(default=120.0, gt=0)
     """Seconds that one response may take."""
     max_calls: int | None = Field(default=None, ge=1)
-    """Model calls of one run; no cap by default. Likewise `max_total_tokens`, `max_seconds` and `max_cost`."""
+    """Model calls of one run; no cap by default. Likewise `max_total_tokens` and `max_seconds`."""
     max_total_tokens: int | None = Field(default=None, ge=1)
     max_seconds: float | None = Field(default=None, gt=0)
-    max_cost: float | None = Field(default=None, gt=0)
-    """Money, in the currency of the two prices."""
-    price_input: float = Field(default=0.0, ge=0)
-    """Price of a million input tokens."""
-    price_output: float = Field(default=0.0, ge=0)
-    """Price of a million output tokens."""
 
     solve_tokens: int | None = Field(default=None, ge=16)
     """Tokens of a reply when a problem is solved, at first; by default what the method says, 600 for a chain of
@@ -190,19 +171,9 @@ class Settings(BaseSettings):
     in the variable with commas between them."""
 
     users: Mapping[str, User] = Field(default_factory=dict[str, User])
-    """Those whom `insula serve` serves: `[users.ana]` with `token` and `time_zone`."""
+    """Where users sleep: `[users.ana]` with `time_zone`."""
     time_zone: TimeZone | None = None
     """An IANA name, such as `Europe/Berlin`, for users who have none of their own; by default the machine's."""
-
-    @field_validator("users")
-    @classmethod
-    def _check_distinct(cls, users: Mapping[str, User]) -> Mapping[str, User]:
-        seen: dict[str, str] = {}
-        for name, user in users.items():
-            token = user.token.get_secret_value() if user.token else None
-            if token and (other := seen.setdefault(token, name)) != name:
-                raise ValueError(f"{other!r} and {name!r} have the same token, so a request would not say whose it is")
-        return users
 
     @field_validator("claims", mode="before")
     @classmethod
@@ -213,11 +184,6 @@ class Settings(BaseSettings):
     @classmethod
     def _read_off(cls, value: object) -> object:
         return 0.0 if value == "off" else value
-
-    @property
-    def tokens(self) -> dict[str, str]:
-        """User -> token, of those who have one."""
-        return {name: user.token.get_secret_value() for name, user in self.users.items() if user.token}
 
     def zone_of(self, user: str) -> ZoneInfo | None:
         """The time zone of a user; None for the machine's own."""
@@ -374,7 +340,7 @@ def _setting_error(error: ValidationError, files: Mapping[str, Path]) -> str:
     if first["type"] == "extra_forbidden":
         file = files.get(str(first["loc"][0]))
         return _unknown_setting(loc, repr(str(file)) if file else f"the variable INSULA_{loc[0].upper()}")
-    if loc[0] in {"users", "store"}:  # what stands there may be a token or a password, which no message repeats
+    if loc[0] in {"users", "store"}:  # what stands there may be a password, or a token of before: no message repeats it
         return f"The setting {name!r} cannot be used: {why}. Change it in {str(home() / FILE)!r}."
     return (
         f"The setting {name!r} cannot be {reprlib.repr(first.get('input'))} ({why}); "

@@ -335,13 +335,12 @@ class Signal:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Usage:
-    """What was spent: calls, tokens, wall seconds, and money where prices are known."""
+    """What was spent: calls, tokens and wall seconds."""
 
     calls: int = 0
     input_tokens: int = 0
     output_tokens: int = 0
     seconds: float = 0.0
-    cost: float = 0.0
     seconds_to_first_token: float | None = None
     """Of the first call, where it was streamed without unseen thinking before; else None."""
 
@@ -351,7 +350,6 @@ class Usage:
             input_tokens=self.input_tokens + other.input_tokens,
             output_tokens=self.output_tokens + other.output_tokens,
             seconds=self.seconds + other.seconds,
-            cost=self.cost + other.cost,
             seconds_to_first_token=other.seconds_to_first_token
             if self.seconds_to_first_token is None
             else self.seconds_to_first_token,

@@ -40,13 +40,13 @@ def test_an_address_that_cannot_be_had_is_named(host: str) -> None:
     assert said.count("\n") == 1
 
 
-@pytest.mark.parametrize("name", ["tokens.json", "insula.toml"])
-def test_a_file_of_tokens_that_others_may_read_is_refused(home: Path, name: str) -> None:
-    (home / name).write_text("[]" if name.endswith("json") else '[users.ana]\ntoken = "0123456789abcdef"\n')
-    (home / name).chmod(0o644)
+def test_a_file_of_tokens_that_others_may_read_is_refused(home: Path) -> None:
+    file = home / "tokens.json"
+    file.write_text("[]")
+    file.chmod(0o644)
     said = refused("--port", "0")
     assert "Others on this machine may read the tokens" in said
-    assert f"chmod 600 {home / name}" in said
+    assert f"chmod 600 {file}" in said
 
 
 def test_a_folder_into_which_others_may_write_is_said_and_what_is_written_is_for_its_owner(home: Path) -> None:
@@ -63,8 +63,7 @@ def test_a_server_at_every_address_says_that_its_names_are_missing(
     home: Path, words: tuple[str, ...], is_said: bool
 ) -> None:
     """Before it wakes its model: here one that there is not, so that the command ends."""
-    (home / "insula.toml").write_text('[users.ana]\ntoken = "0123456789abcdef"\n')
-    (home / "insula.toml").chmod(0o600)
+    assert run_insula("token", "new", "ana").status == 0
     ran = run_insula("serve", "--model", "no such model", "--host", "0.0.0.0", "--port", "0", *words)
     assert (ran.status, "no such model" in ran.err) == (1, True)
     assert ("name what others reach this server by with --allow-host NAME" in ran.err) is is_said

@@ -8,15 +8,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import BaseModel
 
-from insula import InputError, Usage
+from insula import Usage
 from insula.errors import BudgetExceeded, ModelTimeout
-from insula.llm.budget import FEWEST_TOKENS, Account, Budget, Grant, Prices, bound_tokens
+from insula.llm.budget import FEWEST_TOKENS, Account, Budget, Grant, bound_tokens
 from insula.llm.client import Prompt, generate_reply
 from insula.llm.wire import TEMPLATE_TOKENS
 from insula.testing import FrozenClock, ScriptedModel
 
 ASK = Prompt(prompt="What is 2+2?")
-PRICES = Prices(input_per_million=1_000_000, output_per_million=3_000_000)
 
 
 class Verdict(BaseModel):
@@ -52,14 +51,13 @@ CALLS = st.lists(
     max_calls=st.none() | st.integers(0, 10),
     tokens=st.none() | st.integers(0, 5_000),
     seconds=st.none() | st.floats(0, 20),
-    cost=st.none() | st.floats(0, 8_000),
 )
 def test_no_cap_is_exceeded_whatever_is_asked(
-    calls: list[Call], max_calls: int | None, tokens: int | None, seconds: float | None, cost: float | None
+    calls: list[Call], max_calls: int | None, tokens: int | None, seconds: float | None
 ) -> None:
     clock = FrozenClock()
-    budget = Budget(calls=max_calls, tokens=tokens, seconds=seconds, cost=cost)
-    account = Account(budget=budget, prices=PRICES, clock=clock.monotonic)
+    budget = Budget(calls=max_calls, tokens=tokens, seconds=seconds)
+    account = Account(budget=budget, clock=clock.monotonic)
     waiting: list[tuple[Grant, Usage]] = []
     for call in calls:
         try:
@@ -78,18 +76,16 @@ def test_no_cap_is_exceeded_whatever_is_asked(
     spent = account.spent
     assert max_calls is None or spent.calls <= max_calls
     assert tokens is None or spent.input_tokens + spent.output_tokens <= tokens
-    assert cost is None or spent.cost <= cost + 1e-6
     assert seconds is None or clock.monotonic() <= seconds + 1e-6
 
 
 def test_the_ledger_says_what_was_spent_on_what() -> None:
-    account = Account(prices=PRICES)
+    account = Account()
     for purpose, output in (("plan", 10), ("solve", 20), ("solve", 30)):
         account.charge_usage(account.reserve_call(purpose, 100), Usage(calls=1, input_tokens=1, output_tokens=output))
-    assert account.by_purpose["plan"] == Usage(calls=1, input_tokens=1, output_tokens=10, cost=31)
+    assert account.by_purpose["plan"] == Usage(calls=1, input_tokens=1, output_tokens=10)
     assert account.by_purpose["solve"].output_tokens == 50
     assert account.spent.calls == 3
-    assert account.spent.cost == 31 + 61 + 91
 
 
 def test_a_call_is_clipped_to_what_is_left_and_refused_when_that_holds_no_answer() -> None:
@@ -116,23 +112,17 @@ def test_what_is_reserved_and_not_used_is_free_again() -> None:
         (Budget(calls=1), "of 1 calls allowed, 1 are spent"),
         (Budget(tokens=60), "of 60 tokens allowed, 50 are spent"),
         (Budget(seconds=2), "of 2 seconds allowed, 3 are spent"),
-        (Budget(cost=150), "of 150 units of money allowed, 150 are spent"),
     ],
 )
 def test_the_refusal_names_the_cap_what_was_spent_and_the_remedy(budget: Budget, words: str) -> None:
     clock = FrozenClock()
-    account = Account(budget=budget, prices=PRICES, clock=clock.monotonic)
+    account = Account(budget=budget, clock=clock.monotonic)
     account.charge_usage(account.reserve_call("plan", 50), Usage(calls=1, output_tokens=50))
     clock.advance(3)
     with pytest.raises(BudgetExceeded, match=words) as caught:
         account.reserve_call("solve", 50)
     assert str(caught.value).startswith("The call for solve is not made")
     assert "raise the cap" in str(caught.value)
-
-
-def test_a_cap_on_cost_needs_prices() -> None:
-    with pytest.raises(InputError, match="prices"):
-        Account(budget=Budget(cost=1))
 
 
 @pytest.mark.anyio

@@ -10,7 +10,7 @@ from pathlib import Path
 import httpx2
 import page_site
 import pytest
-from api_service import TOKENS, Client, MakeService, Replies, Serve, answer
+from api_service import TOKENS, Client, MakeService, Replies, Serve, answer, keys_of
 from fastapi import FastAPI
 from page_tab import Site, Sites
 from playwright.sync_api import Browser, sync_playwright
@@ -22,7 +22,6 @@ from insula.night.curation import REQUESTS
 from insula.server.app import create_app
 from insula.server.service import Service
 from insula.server.serving import make_server
-from insula.server.tokens import FILE, Keys
 from insula.testing import ScriptedModel
 
 FLAGS = (
@@ -86,7 +85,7 @@ def make_service(metacognition: Metacognition, tmp_path: Path) -> MakeService:
             ),
             model="scripted",
             soul_of=lambda user: tmp_path / "users" / user / "SOUL.md",
-            keys=Keys(tokens or {}, tmp_path / FILE),
+            keys=keys_of(tmp_path, tokens),
             home=tmp_path,
         )
 
@@ -132,13 +131,12 @@ def running(tmp_path: Path) -> Generator[Site]:
 
 
 @pytest.fixture(params=[{}, TOKENS], ids=["by name", "by token"])
-def app(request: pytest.FixtureRequest) -> Generator[FastAPI]:
+def app(request: pytest.FixtureRequest, tmp_path: Path) -> Generator[FastAPI]:
     """An application in which something was said."""
     metacognition = asyncio.run(Metacognition.open(":memory:"))
     chat = Chat(metacognition, ScriptedModel(answer))
-    service = Service(
-        chat=chat, model="scripted", soul_of=lambda _: None, keys=Keys(request.param), hosts=("testserver", "localhost")
-    )
+    keys = keys_of(tmp_path, request.param)
+    service = Service(chat=chat, model="scripted", soul_of=lambda _: None, keys=keys, hosts=("testserver", "localhost"))
     asyncio.run(chat.reply("ana", "monday", "I live in Lisbon."))
     made = create_app(service)
     made.state.service.live.closed = True  # a stream that goes on for ever would never be checked

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import sqlalchemy as sa
+from api_service import keys_of
 
 from insula import Chat, Metacognition
 from insula.agent.chat import Reply
@@ -25,7 +26,6 @@ from insula.night.soul import Document
 from insula.server.app import create_app
 from insula.server.service import Service
 from insula.server.serving import StreamServer, make_server
-from insula.server.tokens import Keys
 from insula.session.latency import ANSWER, Observation
 from insula.session.regulator import EndedTurn
 from insula.testing import Request, ScriptedModel
@@ -186,7 +186,7 @@ def site(
                 ),
                 model="scripted",
                 soul_of=lambda user: home / "users" / user / "SOUL.md",
-                keys=Keys(tokens or {}),
+                keys=keys_of(home, tokens),
                 home=home,
             )
             running = make_server(create_app(service))

@@ -301,7 +301,7 @@ def test_what_is_kept_opens_nothing(tmp_path: Path) -> None:
     (text,) = kept(tmp_path / FILE, "ana")
     raw = (tmp_path / FILE).read_text()
     assert text not in raw
-    keys = Keys({}, tmp_path / FILE, lambda: 0.0)
+    keys = Keys(tmp_path / FILE, lambda: 0.0)
     found = keys.find_token(text)
     assert found and (found.user, found.name) == ("ana", "ana-1")
     assert keys.find_token(json.loads(raw)[0]["digest"]) is None
@@ -310,7 +310,7 @@ def test_what_is_kept_opens_nothing(tmp_path: Path) -> None:
 def test_a_token_ends_on_its_day(tmp_path: Path) -> None:
     clock = [0.0]
     day, ever = *kept(tmp_path / FILE, "ana"), *kept(tmp_path / FILE, "ben", days=0)
-    keys = Keys({}, tmp_path / FILE, lambda: clock[0])
+    keys = Keys(tmp_path / FILE, lambda: clock[0])
     clock[0] = DAY - 1
     assert keys.find_token(day)
     clock[0] = DAY
@@ -339,14 +339,14 @@ def test_a_file_that_holds_no_tokens_is_said_and_opens_nothing(text: str, tmp_pa
     (tmp_path / FILE).chmod(0o600)
     with pytest.raises(SettingsError, match="are no tokens; take the file away"):
         tokens.read_tokens(tmp_path / FILE)
-    keys = Keys({}, tmp_path / FILE)
+    keys = Keys(tmp_path / FILE)
     assert keys
     assert keys.find_token(text) is None
 
 
 def test_a_file_that_others_may_read_opens_nothing(tmp_path: Path) -> None:
     (text,) = kept(tmp_path / FILE, "ana", days=0)
-    keys = Keys({}, tmp_path / FILE)
+    keys = Keys(tmp_path / FILE)
     assert keys.find_token(text)
     (tmp_path / FILE).chmod(0o640)
     assert keys.find_token(text) is None

@@ -488,7 +488,7 @@ async def test_nights_are_counted_by_how_they_ended_and_what_they_took(store: St
     found = await store.run(spending.read_progress, now, shared=store.is_shared)
     (one,) = found.dates
     assert (one.begun, one.done, one.failed, one.under_way, one.stopped, one.again) == (3, 1, 1, 1, 0, 1)
-    assert one.spent == Spent(3, 300, 0)
+    assert one.spent == Spent(3, 300)
     assert [(each.user, each.why, each.tries) for each in found.failures] == [("ben", "reflection: ModelTimeout", 2)]
     assert found.waiting == 3
     later = await store.run(spending.read_progress, now + spending.SILENT + 1, shared=False)

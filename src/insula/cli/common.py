@@ -14,8 +14,7 @@ from typing import TypeVar
 from insula import foreign
 from insula import settings as settings_module
 from insula.coding.step.digests import hash_text
-from insula.errors import SettingsError
-from insula.llm.budget import Account, Budget, Prices
+from insula.llm.budget import Account, Budget
 from insula.llm.local import weights_of
 from insula.memory.privacy import custody
 from insula.memory.privacy.custody import UserFiles
@@ -138,14 +137,5 @@ def log_to(path: Path, level: int = logging.WARNING) -> None:
 
 def account_of(settings: Settings) -> Account:
     """The caps that a person set."""
-    budget = Budget(
-        calls=settings.max_calls,
-        tokens=settings.max_total_tokens,
-        seconds=settings.max_seconds,
-        cost=settings.max_cost,
-    )
-    priced = settings.price_input or settings.price_output
-    if settings.max_cost is not None and not priced:
-        raise SettingsError("A cap on cost needs prices; set price_input and price_output, for a million tokens each.")
-    prices = Prices(input_per_million=settings.price_input, output_per_million=settings.price_output)
-    return Account(budget=budget, prices=prices if priced else None)
+    budget = Budget(calls=settings.max_calls, tokens=settings.max_total_tokens, seconds=settings.max_seconds)
+    return Account(budget=budget)

@@ -145,10 +145,7 @@ def render_status(
     rows = [("model", model), ("user, session", f"{user}, {session}"), ("memory", path), *held]
     for purpose, spent in account.by_purpose.items():
         tokens = f"{spent.input_tokens:,} tokens read and {spent.output_tokens:,} written"
-        cost = f", {spent.cost:.4f} in money" if spent.cost else ""
-        rows.append(
-            (f"spent on {purpose}", f"{count_noun(spent.calls, 'call')}, {tokens}, {spent.seconds:.1f} s{cost}")
-        )
+        rows.append((f"spent on {purpose}", f"{count_noun(spent.calls, 'call')}, {tokens}, {spent.seconds:.1f} s"))
     return render_columns(rows)
 
 

@@ -8,7 +8,6 @@ import socket
 from collections.abc import Generator, Sequence
 from contextlib import contextmanager, suppress
 from ipaddress import ip_address
-from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -26,7 +25,7 @@ from insula.server.app import create_app
 from insula.server.service import LOOPBACK, Service
 from insula.server.serving import StreamServer, bound_arenas, make_server
 from insula.server.tokens import Keys
-from insula.settings import FILE, Settings
+from insula.settings import Settings
 from insula.text import analysis
 
 EVERYWHERE = ("0.0.0.0", "::")  # noqa: S104 they are recognised here, not bound to
@@ -48,7 +47,8 @@ def serve(
     bound_arenas()
     allowed = allow_host or ()
     settings, home = settings_module.load_settings(), settings_module.home()
-    keys = _make_keys(settings, home)
+    tokens.read_tokens(home / tokens.FILE)  # what is none is said at once
+    keys = Keys(home / tokens.FILE)
     log_to(home / LOG_FILE, logging.INFO)
     with bind_socket(host, port) as listening:
         address = listening.getsockname()
@@ -64,14 +64,6 @@ def serve(
         return asyncio.run(
             _serve_app(settings, keys, model or settings.model, listening, _allowed_names(host, address[0], allowed))
         )
-
-
-def _make_keys(settings: Settings, home: Path) -> Keys:
-    """Who may come in."""
-    tokens.read_tokens(home / tokens.FILE)
-    if settings.tokens and (home / FILE).exists():
-        tokens.check_private(home / FILE)
-    return Keys(settings.tokens, home / tokens.FILE)
 
 
 class ForegroundServer(StreamServer):

@@ -257,16 +257,14 @@ async def _open_knowledge(stack: AsyncExitStack) -> tuple[Knowledge, Store | Non
 
 def _make_account(settings: Settings, spent: Usage, seconds: float, tokens: int | None) -> Account:
     """What one problem may cost: what is left of the caps on the whole command, and the cap on a problem."""
-    whole = account_of(settings)
-    caps = whole.budget
+    caps = account_of(settings).budget
     left = None if caps.tokens is None else max(0, caps.tokens - spent.input_tokens - spent.output_tokens)
     budget = Budget(
         calls=None if caps.calls is None else max(0, caps.calls - spent.calls),
         tokens=min((cap for cap in (left, tokens) if cap is not None), default=None),
         seconds=None if caps.seconds is None else caps.seconds - seconds,
-        cost=None if caps.cost is None else caps.cost - spent.cost,
     )
-    return Account(budget=budget, prices=whole.prices)
+    return Account(budget=budget)
 
 
 def _print_step(columns: int, step: Step) -> None:
@@ -302,9 +300,8 @@ def _describe_confidence(solution: Solution) -> str:
 
 
 def _describe_cost(usage: Usage) -> str:
-    money = f", {usage.cost:.4f} in money" if usage.cost else ""
     tokens = f"{usage.input_tokens:,} + {usage.output_tokens:,} tokens"
-    return f"{count_noun(usage.calls, 'call')}, {tokens}, {usage.seconds:.1f} s{money}"
+    return f"{count_noun(usage.calls, 'call')}, {tokens}, {usage.seconds:.1f} s"
 
 
 def _make_bar(*columns: ProgressColumn, transient: bool = False) -> Progress:

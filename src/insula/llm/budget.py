@@ -1,12 +1,12 @@
-"""Hard caps on calls, tokens, seconds and money, and the ledger of what was spent on what."""
+"""Hard caps on calls, tokens and seconds, and the ledger of what was spent on what."""
 
 import math
 import re
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
-from insula.errors import BudgetExceeded, InputError
+from insula.errors import BudgetExceeded
 from insula.types import Usage
 
 FEWEST_TOKENS = 16
@@ -27,20 +27,6 @@ class Budget:
     """Input and output together."""
     seconds: float | None = None
     """Wall time since the account was opened."""
-    cost: float | None = None
-    """In the currency of the prices."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Prices:
-    """What a model costs, in any currency."""
-
-    input_per_million: float
-    output_per_million: float
-
-    def cost_of(self, usage: Usage) -> float:
-        """The cost of `usage`."""
-        return (usage.input_tokens * self.input_per_million + usage.output_tokens * self.output_per_million) / 1e6
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -61,23 +47,16 @@ class Account:
 
     Attributes:
         budget: The caps.
-        prices: What the model costs; needed where money is capped.
         clock: Seconds that only grow; also what the client times its calls by.
-
-    Raises:
-        InputError: If money is capped and no prices are given.
     """
 
     budget: Budget = field(default_factory=Budget)
-    prices: Prices | None = None
     clock: Callable[[], float] = time.monotonic
     _opened: float = field(init=False)
     _ledger: dict[str, Usage] = field(default_factory=dict[str, Usage], init=False)
     _reserved: set[Grant] = field(default_factory=set[Grant], init=False)
 
     def __post_init__(self) -> None:
-        if self.budget.cost is not None and self.prices is None:
-            raise InputError("A cap on cost needs the prices of the model; give input_per_million, output_per_million.")
         self._opened = self.clock()
 
     @property
@@ -118,48 +97,30 @@ class Account:
         if self.budget.calls is not None and spent.calls >= self.budget.calls:
             raise self._budget_error("calls", purpose, spent.calls)
         tokens = ask_tokens
-        for cap, left in self._tokens_left(spent, input_tokens).items():
+        if self.budget.tokens is not None:
+            used = spent.input_tokens + spent.output_tokens
+            left = self.budget.tokens - used - input_tokens
             if left < min(ask_tokens, FEWEST_TOKENS):
-                used = spent.cost if cap == "cost" else spent.input_tokens + spent.output_tokens
-                raise self._budget_error(cap, purpose, used)
-            tokens = min(tokens, math.floor(left)) if math.isfinite(left) else tokens
+                raise self._budget_error("tokens", purpose, used)
+            tokens = min(tokens, left)
         grant = Grant(purpose=purpose, input_tokens=input_tokens, output_tokens=tokens, seconds=seconds)
         self._reserved.add(grant)
         return grant
 
-    def charge_usage(self, grant: Grant, usage: Usage) -> Usage:
-        """Enters what the granted call really used, and frees what it held in reserve.
-
-        Returns:
-            The usage as entered, with its cost where prices are known.
-        """
+    def charge_usage(self, grant: Grant, usage: Usage) -> None:
+        """Enters what the granted call really used, and frees what it held in reserve."""
         self._reserved.discard(grant)
-        if self.prices is not None and not usage.cost:
-            usage = replace(usage, cost=self.prices.cost_of(usage))
         self._ledger[grant.purpose] = self._ledger.get(grant.purpose, Usage()) + usage
-        return usage
 
     def _sum_commitments(self) -> Usage:
         """What is spent, and what the calls under way may still spend."""
-        held = [Usage(calls=1, input_tokens=g.input_tokens, output_tokens=g.output_tokens) for g in self._reserved]
-        return sum((replace(u, cost=self.prices.cost_of(u)) if self.prices else u for u in held), self.spent)
-
-    def _tokens_left(self, spent: Usage, input_tokens: int) -> dict[str, float]:
-        """The output tokens that each cap leaves for a call with this prompt."""
-        left: dict[str, float] = {}
-        if self.budget.tokens is not None:
-            left["tokens"] = self.budget.tokens - spent.input_tokens - spent.output_tokens - input_tokens
-        if self.budget.cost is not None and self.prices is not None:
-            money = self.budget.cost - spent.cost - self.prices.cost_of(Usage(input_tokens=input_tokens))
-            price = self.prices.output_per_million / 1e6
-            left["cost"] = money / price if price else math.inf if money >= 0 else -1.0
-        return left
+        held = (Usage(calls=1, input_tokens=g.input_tokens, output_tokens=g.output_tokens) for g in self._reserved)
+        return sum(held, self.spent)
 
     def _budget_error(self, cap: str, purpose: str, used: float) -> BudgetExceeded:
         limit = _format_figure(getattr(self.budget, cap))
-        unit = "units of money" if cap == "cost" else cap
         return BudgetExceeded(
-            f"The call for {purpose} is not made: of {limit} {unit} allowed, {_format_figure(used)} are spent "
+            f"The call for {purpose} is not made: of {limit} {cap} allowed, {_format_figure(used)} are spent "
             f"or reserved; raise the cap on {cap}, or ask for less."
         )
 

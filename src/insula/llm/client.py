@@ -186,7 +186,8 @@ class _Call:
                         self.on_delta(piece)
                 usage = wire.usage_of(piece, bound)
         finally:
-            usage = self.account.charge_usage(grant, replace(usage, seconds=clock() - began))
+            usage = replace(usage, seconds=clock() - began)
+            self.account.charge_usage(grant, usage)
         seconds = None if piece.has_thought else first
         return _ModelReply(response=piece, usage=usage, first_token_seconds=seconds)
 

@@ -338,7 +338,7 @@ async def _note_end(night: Night, report: SleepReport, spent: Spent) -> None:
 def _spent_since(before: Usage, account: Account) -> Spent:
     now = account.spent
     tokens = now.input_tokens + now.output_tokens - before.input_tokens - before.output_tokens
-    return Spent(now.calls - before.calls, tokens, now.cost - before.cost)
+    return Spent(now.calls - before.calls, tokens)
 
 
 def _check_journal(done: Mapping[str, Json]) -> None:

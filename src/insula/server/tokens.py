@@ -8,8 +8,8 @@ import logging
 import os
 import secrets
 import time
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from hashlib import sha256
 from hmac import compare_digest
 from pathlib import Path
@@ -139,13 +139,11 @@ def without_user(known: Sequence[Token], user: str) -> tuple[Token, ...]:
 
 @dataclass(slots=True, eq=False)
 class Keys:
-    """Who may come in now: what the settings say, and what stands in the file, read anew when it has changed.
+    """Who may come in now: what stands in the file, read anew when it has changed.
 
     A file that cannot be used opens nothing, and is said once.
     """
 
-    given: Mapping[str, str] = field(default_factory=dict[str, str])
-    """User -> token, of the settings."""
     path: Path | None = None
     now: Callable[[], float] = time.time
     _stamp: tuple[int, ...] | None = None
@@ -153,12 +151,12 @@ class Keys:
 
     def __bool__(self) -> bool:
         """Whether a request needs a token."""
-        return bool(self.given) or self.file_stamp() is not None
+        return self.file_stamp() is not None
 
     @property
     def are_gone(self) -> bool:
         """Whether requests need a token, and none is in force: the last one was revoked, erased, or is over."""
-        return bool(self) and not self.given and not any(token.is_valid(self.now()) for token in self._read_tokens())
+        return bool(self) and not any(token.is_valid(self.now()) for token in self._read_tokens())
 
     def file_stamp(self) -> tuple[int, ...] | None:
         """What tells the file as it is now from any other; None where there is none."""
@@ -171,11 +169,7 @@ class Keys:
     def find_token(self, text: str) -> Token | None:
         """The token in force of a text; all are compared, in constant time, so that the time taken tells nothing."""
         wanted, found = digest_token(text), None
-        given = (
-            Token(name="", user=user, digest=digest_token(known), made=0.0, expires=None)
-            for user, known in self.given.items()
-        )
-        for token in (*given, *self._read_tokens()):
+        for token in self._read_tokens():
             if compare_digest(token.digest, wanted) and token.is_valid(self.now()):
                 found = token
         return found

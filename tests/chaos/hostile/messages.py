@@ -121,7 +121,7 @@ async def _talk(kept: Path, said: Talk, reply: str) -> None:
     async with agent([reply or "I see."] * 99, embed=None, soul=of_user) as talking:
         for message in said:
             await talking.say(message)
-        service = Service(chat=Chat(talking.mind, talking.model), model="x", soul_of=of_user, keys=Keys({}, None))
+        service = Service(chat=Chat(talking.mind, talking.model), model="x", soul_of=of_user, keys=Keys())
         transport = httpx2.ASGITransport(app=create_app(service))
         async with httpx2.AsyncClient(transport=transport, base_url="http://localhost") as client:
             who, wants = {"user": "ana", "session": "day 0"}, {"Accept": "text/html"}

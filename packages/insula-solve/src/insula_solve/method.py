@@ -117,7 +117,7 @@ async def _run_work(run: SolveRun, work: Work) -> MethodEnd:
 
 def _usage_since(before: Mapping[str, Usage], after: Mapping[str, Usage]) -> dict[str, Usage]:
     """What was spent in between, by stage."""
-    spent = ("calls", "input_tokens", "output_tokens", "seconds", "cost")
+    spent = ("calls", "input_tokens", "output_tokens", "seconds")
     return {
         stage: Usage(**{name: getattr(usage, name) - getattr(before.get(stage, Usage()), name) for name in spent})
         for stage, usage in after.items()

@@ -270,7 +270,7 @@ class SolveRun:
         most = asked.max_tokens * (TRIES if asked.schema else 1)
         grant = self.account.reserve_call(asked.stage, most, bound_of(asked.prompt, None))
         fits = generation.usage.output_tokens <= grant.output_tokens
-        self.account.charge_usage(grant, replace(generation.usage, cost=0.0) if fits else Usage())
+        self.account.charge_usage(grant, generation.usage if fits else Usage())
         return generation if fits else None
 
     def _count_lost(self, error: ModelError) -> None:

@@ -18,7 +18,7 @@ StepKind = Literal["monitor", "attempt", "arithmetic", "verify", "vote", "settin
 
 Ending = Literal["agreed", "accepted", "done", "budget", "refused", "failed", "input"]
 """What ended a method: enough attempts agree; a verifier or critic was content; all that it may try was tried; a cap on
-calls, tokens, seconds or money; a model that declined; a model that failed; a problem that is empty or too long."""
+calls, tokens or seconds; a model that declined; a model that failed; a problem that is empty or too long."""
 
 BY_RULE: Final[frozenset[Ending]] = frozenset({"agreed", "accepted", "done"})
 """The endings that are a method's own; the others came over it."""

@@ -6,7 +6,7 @@ import sqlalchemy as sa
 
 from insula.errors import StoreError, StoreNewer
 
-VERSION = "0013"
+VERSION = "0014"
 """The version of the tables that this code reads and writes."""
 OLDEST = "0012"
 """The oldest that is brought up to date: those before were of no release."""
@@ -300,7 +300,7 @@ spending = sa.Table(
     metadata,
     sa.Column("night", sa.Text, primary_key=True),
     sa.Column("user_id", Number, primary_key=True, autoincrement=False),
-    *(sa.Column(name, sa.Double, nullable=False, server_default="0") for name in ("calls", "tokens", "cost")),
+    *(sa.Column(name, sa.Double, nullable=False, server_default="0") for name in ("calls", "tokens")),
     sa.Column("state", sa.Text, nullable=False, server_default=""),
     sa.Column("why", sa.Text, nullable=False, server_default=""),
     sa.Column("tries", sa.Integer, nullable=False, server_default="0"),

@@ -18,7 +18,6 @@ class Spent(NamedTuple):
 
     calls: float = 0.0
     tokens: float = 0.0
-    cost: float = 0.0
 
 
 _MOMENT: sa.BindParameter[float] = sa.bindparam("moment", type_=sa.Double)

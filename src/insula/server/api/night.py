@@ -101,7 +101,6 @@ class ModelAmount(ApiModel):
 
     calls: float
     tokens: float
-    cost: float
 
 
 class DateOfAll(ApiModel):
