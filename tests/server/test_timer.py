@@ -443,7 +443,7 @@ async def test_the_page_of_the_nights_says_when_the_model_reads_and_what_that_to
     page = (await client(service).get("/nights")).text
     assert "once you have said nothing for a minute" in page
     assert "of at most" not in page, "where nothing was read, nothing was spent"
-    assert "does not read what you said" in (await client(replace(service, understands=False)).get("/nights")).text
+    assert "No model reads what you said" in (await client(replace(service, understands=False)).get("/nights")).text
 
 
 # How the nights of all users go: counted, told in words, and shown to nobody but who looks after the server

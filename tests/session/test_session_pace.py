@@ -31,7 +31,9 @@ from insula.session.latency import (
     recent_p95,
     write_pace,
 )
-from insula.session.snapshot import Performance, Snapshot, SnapshotCounts, take_snapshot
+from insula.session.regulator import EndedTurn, Regulator
+from insula.session.snapshot import Performance, Snapshot
+from insula.types import Controls
 
 NOW = 1_000_000.0
 FIXED, PER_TOKEN = 1.0, 0.02
@@ -194,38 +196,26 @@ def test_whatever_was_observed_the_usual_is_a_time(rows: list[tuple[float, float
 
 AT = 1_000_000.0
 FINITE = st.floats(0, 1e6)
-COUNTS = st.builds(
-    SnapshotCounts,
-    stored=st.none() | st.integers(0, 1_000),
-    promoted=st.none() | st.integers(0, 1_000),
-    promotion_ages=st.lists(st.floats(allow_nan=True), max_size=30).map(tuple),
-    occupied=st.none() | st.integers(0, 1_000),
-    capacity=st.none() | st.integers(0, 100),
-    last_user_turn_status=st.sampled_from([None, "stored", "skipped"]),
-)
 
 
 def turns(*ms: float, every: float = 1.0, until: float = AT) -> list[Latency]:
     return [Latency(until - every * back, one) for back, one in zip(range(len(ms) - 1, -1, -1), ms, strict=True)]
 
 
-def test_a_snapshot_as_json() -> None:
-    counts = SnapshotCounts(
-        stored=20,
-        promoted=5,
-        promotion_ages=(4.0, 2.0, 8.0),
-        occupied=8,
-        capacity=32,
-        last_user_turn_status="stored",
-    )
-    taken = take_snapshot(counts, Performance(latency_p95_ms=812.5), at=AT, turn=5)
-    assert taken.model_dump(mode="json") == snapshot(
+def test_a_snapshot_tells_what_became_of_working_memory() -> None:
+    regulator = Regulator(Controls(stm_capacity=32), interval=2)
+    regulator.note_consolidation("monday", 20, (4.0, 2.0, 8.0, -1.0), (0.9,) * 8, 0.55)
+    ended = EndedTurn(at=AT, ms=812.5, answered=True, stored=True)
+    assert regulator.end_turn("monday", "model", ended) is None
+    seen = regulator.end_turn("monday", "model", ended)
+    assert seen is not None
+    assert json.loads(seen.model_dump_json()) == snapshot(
         {
             "version": 1,
             "ts": 1000000.0,
-            "turn_counter": 5,
-            "performance": {"latency_p95_ms": 812.5, "degraded": False},
-            "recent_consolidation_selectivity": 0.25,
+            "turn_counter": 2,
+            "performance": {"degraded": False},
+            "recent_consolidation_selectivity": 0.2,
             "promotion_age_p95_seconds": 8.0,
             "stm_utilization": 0.7272727272727273,
             "stm_capacity": 32,
@@ -235,25 +225,18 @@ def test_a_snapshot_as_json() -> None:
 
 
 def test_what_is_not_known_is_absent_and_performance_never_is() -> None:
-    bare = take_snapshot(SnapshotCounts(), Performance(), at=AT, turn=0)
-    assert json.loads(bare.model_dump_json()) == snapshot(
-        {"version": 1, "ts": 1000000.0, "turn_counter": 0, "performance": {"degraded": False}}
-    )
-
-
-@given(COUNTS, st.none() | FINITE, st.booleans(), st.integers(0, 10**9))
-def test_any_counts_make_a_snapshot_that_survives_json(
-    counts: SnapshotCounts, ms: float | None, degraded: bool, turn: int
-) -> None:
-    taken = take_snapshot(counts, Performance(latency_p95_ms=ms, degraded=degraded), at=AT, turn=turn)
-    written = json.dumps(taken.model_dump(mode="json"), allow_nan=False)
-    assert "null" not in written
-    assert Snapshot.model_validate_json(written) == taken
+    bare = Snapshot(ts=AT, turn_counter=0, performance=Performance())
+    assert bare.model_dump(mode="json") == {
+        "version": 1,
+        "ts": AT,
+        "turn_counter": 0,
+        "performance": {"degraded": False},
+    }
 
 
 @pytest.mark.parametrize("odd", [{"version": 2}, {"note": "what the user said"}, {"stm_utilization": 1.5}])
 def test_a_snapshot_of_another_schema_is_refused(odd: dict[str, object]) -> None:
-    sound = take_snapshot(SnapshotCounts(), Performance(), at=AT, turn=1).model_dump(mode="json")
+    sound = Snapshot(ts=AT, turn_counter=1, performance=Performance()).model_dump(mode="json")
     with pytest.raises(ValidationError):
         Snapshot.model_validate(sound | odd)
 

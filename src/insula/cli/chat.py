@@ -3,10 +3,9 @@
 import asyncio
 import json as jsonlib
 import sys
-from collections import deque
 from collections.abc import Iterator
 from contextlib import AsyncExitStack, nullcontext, suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
 
@@ -47,10 +46,7 @@ OFFER = (
 SHOWING = ("/why", "/memory", "/status", "/guidance", "/soul", "/sleep", "/help")
 COMMANDS = (*SHOWING, "/session", "/quit", "/exit")
 HELP = (
-    (
-        "/why",
-        "what the last answer rests on: memory, guidance, and its check; /why 3: the third last",
-    ),
+    ("/why", "what the last answer rests on: memory, guidance, and its check"),
     ("/memory", "what is known of you, latest first"),
     ("/status", "the session, the model, and what was spent"),
     ("/guidance", "what was learned: your preferences, and lessons from your corrections"),
@@ -68,8 +64,6 @@ SMALL = (
 LEAVING = "(/quit or Ctrl-D leaves)"
 LATEST = 20
 """Facts that `/memory` shows."""
-REPLIES = 100
-"""Answers of this conversation that `/why` can explain."""
 STOPPED, STOPPED_KEPT = "(stopped)", "(stopped; what you wrote is kept)"
 STOPPED_BEFORE = "(stopped before what you wrote was kept; write it again if it counts)"
 
@@ -86,7 +80,8 @@ class ChatSession:
     console: Console
     json: bool
     settings: Settings
-    replies: deque[Reply] = field(default_factory=lambda: deque[Reply](maxlen=REPLIES))
+    reply: Reply | None = None
+    """The last one."""
     failed: bool = False
     kept: bool = False
     """Whether what was typed last is on the disk."""
@@ -230,14 +225,14 @@ def _run_command(talk: ChatSession, line: str) -> bool:
             if not talk.json:
                 talk.console.print(f"session {talk.session}", style="dim")
         case "/why":
-            reply = _reply_back(talk, argument.strip() or "1")
-            talk.console.print(talk.runner.run(_explain_reply(talk, reply)) if reply else "Nothing was said yet.")
+            said = talk.runner.run(_explain_reply(talk, talk.reply)) if talk.reply else "Nothing was said yet."
+            talk.console.print(said)
         case "/memory":
             talk.console.print(Text(talk.runner.run(_list_facts(talk))))
         case "/status":
             talk.console.print(talk.runner.run(_show_status(talk)), soft_wrap=True)
         case "/guidance":
-            talk.console.print(talk.runner.run(_list_guidance(talk)))
+            talk.console.print(Text(talk.runner.run(_list_guidance(talk))))
         case "/soul":
             talk.console.print(Text(talk.runner.run(_show_soul(talk))))
         case "/sleep":
@@ -247,16 +242,6 @@ def _run_command(talk: ChatSession, line: str) -> bool:
         case _:
             raise InputError(f"There is no command {name!r}; /help lists them.")
     return True
-
-
-def _reply_back(talk: ChatSession, places: str) -> Reply | None:
-    """The answer so many places back, 1 for the last; None before the first."""
-    count = len(talk.replies)
-    if not count:
-        return None
-    if not (places.isascii() and places.isdigit() and 1 <= int(places) <= count):
-        raise InputError(f"There is no answer {places!r} places back; give a number from 1, the last, to {count}.")
-    return talk.replies[-int(places)]
 
 
 async def _explain_reply(talk: ChatSession, reply: Reply) -> RenderableType:
@@ -286,9 +271,10 @@ async def _list_facts(talk: ChatSession) -> str:
     return "\n".join([*map(render.render_fact, page.facts), *more]) or "Nothing is known of you yet."
 
 
-async def _list_guidance(talk: ChatSession) -> RenderableType:
+async def _list_guidance(talk: ChatSession) -> str:
+    """What was learned from the user, as `insula guidance` lists it."""
     items = await list_guidance(talk.chat.metacognition.store, talk.user)
-    return render.render_guidance([item for item in items if item.standing != "gone"])
+    return "\n".join(render.render_piece(item) for item in items if item.standing != "gone") or render.NOTHING_LEARNED
 
 
 async def _show_soul(talk: ChatSession) -> str:
@@ -341,7 +327,7 @@ def _offer_night(talk: ChatSession) -> None:
 def _run_exchange(talk: ChatSession, line: str, interactive: bool) -> None:
     talk.kept, stream = False, interactive and talk.console.is_terminal and not talk.json
     reply = _get_reply(talk, line, stream)
-    talk.replies.append(reply)
+    talk.reply = reply
     talk.failed |= reply.error is not None
     if talk.json:
         print(jsonlib.dumps(reply.record(), ensure_ascii=False), flush=True)

@@ -10,13 +10,13 @@ from insula.cli import rules, soul
 from insula.cli.common import soul_of, with_store
 from insula.cli.lines import confirm_action, print_json, print_warning
 from insula.cli.options import All, Json, User, Yes
+from insula.cli.render import NOTHING_LEARNED, render_piece
 from insula.memory.storage.ledger import Do
 from insula.memory.storage.store import Store
 from insula.night import curation
 from insula.operations.guidance import (
     KINDS,
     GuidanceItem,
-    Kind,
     describe_rule,
     explained_record,
     guidance_record,
@@ -28,15 +28,11 @@ app = typer.Typer()
 app.add_typer(rules.app, name="rules", help="The rules of the project in the working folder: look, decide, share.")
 app.add_typer(soul.app, name="soul", help="SOUL.md: see it and its history, go back, accept or reject a change.")
 Name = Annotated[str, typer.Argument(metavar="ID", help="As `insula guidance` lists it; its beginning will do.")]
-OfKind = Annotated[Kind | None, typer.Option("--kind", help="One kind alone.")]
-EMPTY = "Nothing is learned yet. Say how you want to be answered (“Celsius, please”), and it counts from then on."
 
 
 @app.callback(invoke_without_command=True)
 @app.command("list")
-def list_all(
-    context: typer.Context, user: User = "me", kind: OfKind = None, everything: All = False, json: Json = False
-) -> None:
+def list_all(context: typer.Context, user: User = "me", everything: All = False, json: Json = False) -> None:
     """All of it by kind: what, when it is used, since when and why; with --all also what is used no more."""
     if context.invoked_subcommand is not None:
         return None
@@ -44,7 +40,7 @@ def list_all(
         *with_store(lambda store: list_guidance(store, user)),
         *map(describe_rule, rules.rules_here().list_rules()),
     ]
-    items = [item for item in every if kind in (None, item.kind) and (everything or item.standing != "gone")]
+    items = [item for item in every if everything or item.standing != "gone"]
     if json:
         now = time.time()
         return print_json([_piece_record(item, now) for item in items])
@@ -52,8 +48,8 @@ def list_all(
         if group := [item for item in items if item.kind == name]:
             print(f"{title}\n")
             for item in group:
-                rules.print_piece(item)
-    return None if items else print(EMPTY)
+                print(f"{render_piece(item)}\n")
+    return None if items else print(NOTHING_LEARNED)
 
 
 def _piece_record(item: GuidanceItem, now: float) -> dict[str, Any]:

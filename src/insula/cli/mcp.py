@@ -12,9 +12,8 @@ from dataclasses import asdict
 from typing import Any, NamedTuple
 
 from insula import __version__
-from insula import settings as settings_module
 from insula.claims import say_claim
-from insula.cli.common import DATABASE
+from insula.cli.common import memory_of
 from insula.cli.options import User
 from insula.cli.rules import rules_here
 from insula.coding.hosts.places import find_home
@@ -22,6 +21,7 @@ from insula.coding.replay.worth import measure_worth
 from insula.errors import InputError, InsulaError
 from insula.memory.retrieval import embedding
 from insula.metacognition import Metacognition
+from insula.settings import load_settings
 from insula.turn.confidence import is_evidence
 from insula.turn.instructions import WORTH_SHOWING, render_memory
 from insula.types import Recalled
@@ -109,8 +109,9 @@ def mcp(user: User = "me") -> int:
 
 
 async def _serve_tools(user: str) -> int:
-    embed = embedding.embedding_by_name(settings_module.load_settings().embed)
-    async with await Metacognition.open(settings_module.home() / DATABASE, embed=embed) as mind:
+    settings = load_settings()
+    embed = embedding.embedding_by_name(settings.embed)
+    async with await Metacognition.open(memory_of(settings), embed=embed) as mind:
         while line := await asyncio.to_thread(sys.stdin.readline):
             if line.strip() and (answer := await answer_line(mind, user, line)) is not None:
                 print(json.dumps(answer, ensure_ascii=False), flush=True)

@@ -8,8 +8,7 @@ import httpx2
 import typer
 import uvicorn
 
-from insula import settings as settings_module
-from insula.cli.common import DATABASE, HOST, PROXY_PORT
+from insula.cli.common import HOST, PROXY_PORT, memory_of
 from insula.cli.options import Port, User
 from insula.cli.serve import ForegroundServer, bind_socket
 from insula.errors import InputError
@@ -17,6 +16,7 @@ from insula.integrations.guest import Guest
 from insula.integrations.proxy import create_proxy
 from insula.memory.retrieval import embedding
 from insula.metacognition import Metacognition
+from insula.settings import load_settings
 
 
 def proxy(
@@ -32,9 +32,9 @@ def proxy(
 
 
 async def _serve_proxy(to: str, user: str, listening: socket.socket) -> int:
-    settings = settings_module.load_settings()
+    settings = load_settings()
     embed = embedding.embedding_by_name(settings.embed)
-    mind = await Metacognition.open(settings_module.home() / DATABASE, embed=embed, claims=settings.claims)
+    mind = await Metacognition.open(memory_of(settings), embed=embed, claims=settings.claims)
     async with mind, httpx2.AsyncClient(timeout=None) as client:
         app = create_proxy(Guest(mind, user=user), to, client)
         address = f"http://{HOST}:{listening.getsockname()[1]}/v1 → {to}"

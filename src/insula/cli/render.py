@@ -4,7 +4,6 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from rich.console import Group, RenderableType
-from rich.table import Table
 from rich.text import Text
 
 from insula.cli.lines import fold_text, terminal_width
@@ -18,7 +17,7 @@ from insula.operations.facts import Fact
 from insula.operations.guidance import GuidanceItem
 from insula.server.page.views.turns import ShownTurn, TurnFacts, show_turn
 from insula.server.page.views.words import describe_flag, describe_notice, describe_signal, format_percent
-from insula.text.wording import count_noun
+from insula.text.wording import count_noun, day_of
 from insula.turn.guidance import UsedGuidance
 from insula.turn.verdict import Tone
 from insula.types import Controls
@@ -33,6 +32,9 @@ SHOWN = 90
 """Characters of a memory in a list."""
 SAID = 160
 """Characters of what was said, where a fact is only a part of it."""
+NOTHING_LEARNED = (
+    "Nothing is learned yet. Say how you want to be answered (“Celsius, please”), and it counts from then on."
+)
 NUMBER = 8
 """Columns of a memory's number."""
 CITED = 6
@@ -114,14 +116,17 @@ def _list_lesson(used: UsedGuidance, lesson: StoredGuidance, cited: Sequence[Cit
     ]
 
 
-def render_guidance(items: Sequence[GuidanceItem]) -> RenderableType:
-    """What was learned, with where each piece stands."""
-    if not items:
-        return "Nothing is learned yet: say what you want otherwise, and it counts from your next message on."
-    table = Table("id", "kind", "state", "when", "what", box=None, pad_edge=False, header_style="dim")
-    for item in items:
-        table.add_row(item.id, item.kind, item.state, item.about.rstrip("."), Text(item.text))
-    return table
+def render_piece(item: GuidanceItem) -> str:
+    """A preference, a lesson or a rule in a few lines: what, how it stands, and why."""
+    since = f"since {day_of(item.since)}" if item.since else ""
+    columns = terminal_width()
+    return "\n".join(
+        (
+            *fold_text(item.text, columns, f"  {item.id}  ", "    "),
+            *fold_text(" · ".join(filter(None, (item.state, since, item.about.rstrip(".")))), columns, "    ", "    "),
+            *fold_text(" ".join(filter(None, (item.why, item.waits))), columns, "    ", "    "),
+        )
+    )
 
 
 def render_fact(fact: Fact) -> str:

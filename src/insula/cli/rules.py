@@ -14,12 +14,13 @@ from insula import foreign, settings
 from insula.cli import lines
 from insula.cli.lines import print_folded, print_json
 from insula.cli.options import Yes
+from insula.cli.render import render_piece
 from insula.coding.hosts import doctor, places
 from insula.coding.step import digest, trace
 from insula.coding.step.digest import PROJECT
 from insula.errors import InputError, InsulaError
 from insula.guidance import ACCEPTED, EVERYWHERE, MUTED, PINNED
-from insula.operations.guidance import GuidanceItem, describe_rule
+from insula.operations.guidance import describe_rule
 from insula.operations.rules import ImportedRule, ProjectRules, read_entries
 from insula.text.wording import day_of
 
@@ -64,7 +65,7 @@ def list_rules(context: typer.Context, json: Json = False, everything: Everythin
         return print_json(known.describe_all(everything))
     shown = known.list_rules(everything)
     for rule in shown:
-        print_piece(describe_rule(rule))
+        print(f"{render_piece(describe_rule(rule))}\n")
     if not shown:
         print_folded("Nothing has been learned yet: what you say to agents in two sessions becomes a rule.")
     for sentence in _describe_holdout(known):
@@ -72,15 +73,6 @@ def list_rules(context: typer.Context, json: Json = False, everything: Everythin
     for word in known.list_decisions() if everything else ():
         print_folded(f"{day_of(word.at)}  {word.do} {word.rule} {_describe_scope(word.scope, known)}", "", "  ")
     return None
-
-
-def print_piece(item: GuidanceItem) -> None:
-    """A preference, a lesson or a rule in a few lines: what, how it stands, and why."""
-    print_folded(item.text, f"  {item.id}  ", "    ")
-    since = f"since {day_of(item.since)}" if item.since else ""
-    print_folded(" · ".join(filter(None, (item.state, since, item.about.rstrip(".")))), "    ", "    ")
-    print_folded(" ".join(filter(None, (item.why, item.waits))), "    ", "    ")
-    print()
 
 
 @app.command()
@@ -92,7 +84,7 @@ def show(rule: Name, json: Json = False) -> None:
     if json:
         return print_json({"v": 1, **known.describe_rule(shown_rule)})
     item = describe_rule(shown_rule)
-    print_piece(item)
+    print(f"{render_piece(item)}\n")
     return print_folded(f"{item.verdict.capitalize()}: {item.measured}.", "    ", "    ")
 
 

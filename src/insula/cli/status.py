@@ -28,6 +28,7 @@ from insula.night.cycle import END, is_due
 from insula.operations.adaptations import describe_adaptations, describe_duration
 from insula.operations.facts import FACTS
 from insula.operations.memories import count_memories
+from insula.operations.nights import READING
 from insula.session.conditions import describe_slowdown
 from insula.session.latency import MINIMUM
 from insula.session.snapshot import Performance, Snapshot
@@ -35,11 +36,6 @@ from insula.settings import Settings
 from insula.text.wording import count_noun
 
 STATUSES = {"stored": "kept", "skipped": "not kept, because the store could not be written"}
-UNDERSTANDING: Mapping[str, str] = {
-    "off": "no model reads your messages for facts (setting `understanding`)",
-    "night": "your model reads your messages for facts at night",
-    "idle": "your model reads your messages for facts at night, and once you have said nothing for a minute",
-}
 SHOWN = 8
 """Adaptations that are shown, the last ones."""
 COLUMNS = ("claim", "what it says", "yours", "measured", "right", "")
@@ -261,7 +257,7 @@ def describe_held(held: StoredData | None, now: float) -> Iterator[tuple[str, st
     night = f"the last one {_format_ago(held.last_night, now)}" if held.last_night is not None else "there was none yet"
     yield "night", f"{night}; {'one is due: insula sleep' if held.night_due else 'none is due'}"
     spent = f"; {held.understanding_tokens:,} tokens in the last day" if held.understanding != "off" else ""
-    yield "reads", f"{UNDERSTANDING[held.understanding]}{spent}"
+    yield "reads", f"{READING[held.understanding]}{spent}"
 
 
 def _format_ago(at: float, now: float) -> str:

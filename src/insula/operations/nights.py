@@ -1,7 +1,7 @@
 """What nights changed, a line for each change, with what takes it back; where one changed nothing there is no line."""
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import zip_longest
 from typing import Any, NamedTuple
@@ -11,6 +11,12 @@ from insula.night.cycle import END, PhaseName, SleepReport
 from insula.night.phases import PHASES
 from insula.night.telling import DONE, PhaseAccount, describe_journalled, describe_phase, order_phases
 
+READING: Mapping[str, str] = {
+    "off": "no model reads what you said to note facts",
+    "night": "your model reads what you said at night and notes its facts",
+    "idle": "your model reads what you said at night, and once you have said nothing for a minute, and notes its facts",
+}
+"""When a model reads, by the setting `understanding`."""
 UNDER_WAY = 300.0
 """Seconds since its last phase after which a night that has not ended was stopped."""
 
@@ -64,9 +70,7 @@ def list_nights(reports: Iterable[StoredPhaseReport], now: float = math.inf) -> 
         reports: of their phases, oldest first.
         now: the moment, by which a night that has not ended is told from one that was stopped.
     """
-    by_night: dict[str, list[StoredPhaseReport]] = {}
-    for report in reports:
-        by_night.setdefault(report.night, []).append(report)
+    by_night = group_reports(reports)
     latest = next(reversed(by_night), "")
     return [
         NightChanges(
@@ -76,6 +80,14 @@ def list_nights(reports: Iterable[StoredPhaseReport], now: float = math.inf) -> 
         )
         for night, done in reversed(by_night.items())
     ]
+
+
+def group_reports(reports: Iterable[StoredPhaseReport]) -> dict[str, list[StoredPhaseReport]]:
+    """The reports of each night, by its name."""
+    by_night: dict[str, list[StoredPhaseReport]] = {}
+    for report in reports:
+        by_night.setdefault(report.night, []).append(report)
+    return by_night
 
 
 def describe_report(report: SleepReport) -> NightChanges:

@@ -12,17 +12,10 @@ from insula.caches import LatestEntries
 from insula.session.adaptation import Adaptation, Figures
 from insula.session.conditions import DEGRADED_BAND, Conditions, Reason
 from insula.session.control import Regulation, record_changes, record_return, regulate_controls
-from insula.session.latency import KEPT, Latency, Observation, Pace, read_pace, recent_p95, write_pace
+from insula.session.latency import KEPT, Latency, Observation, Pace, percentile_95, read_pace, recent_p95, write_pace
 from insula.session.ring import INTERVAL, SIZE, Ring, Schedule, restore_ring
 from insula.session.saved import Advisory, Lever, Saved
-from insula.session.snapshot import (
-    Performance,
-    Snapshot,
-    SnapshotCounts,
-    count_occupied,
-    measure_utilization,
-    take_snapshot,
-)
+from insula.session.snapshot import Performance, Snapshot, count_occupied, measure_utilization
 from insula.types import Controls
 from insula.value import is_object
 
@@ -225,17 +218,18 @@ class Regulator:
         return measure_utilization(here.occupied, self.settings.stm_capacity)
 
     def _make_snapshot(self, here: _Session, now: Conditions, model: str, turn: EndedTurn) -> Snapshot:
-        counts = SnapshotCounts(
-            stored=self._tally.stored,
-            promoted=len(self._tally.ages),
-            promotion_ages=tuple(self._tally.ages),
-            occupied=here.occupied,
-            capacity=self.settings.stm_capacity,
+        tally = self._tally
+        return Snapshot(
+            ts=turn.at,
+            turn_counter=self.turns,
+            performance=self.measure_performance(model, turn.at, now.degraded.active),
+            recent_consolidation_selectivity=len(tally.ages) / tally.stored if tally.stored else None,
+            promotion_age_p95_seconds=percentile_95(age for age in tally.ages if age >= 0),
+            stm_utilization=self._measure_utilization(here),
+            stm_capacity=self.settings.stm_capacity or None,
             last_user_turn_status="stored" if turn.stored else "skipped",
-            advisories=self._tally.advisories,
+            advisories=tally.advisories or None,
         )
-        performance = self.measure_performance(model, turn.at, now.degraded.active)
-        return take_snapshot(counts, performance, at=turn.at, turn=self.turns)
 
     def _note_pace(self, model: str, turn: EndedTurn) -> None:
         """A turn without a response says nothing of its model's pace: one that fails is not fast, and not slow."""

@@ -1,12 +1,10 @@
 """What the session looks like from outside at one moment: figures, and no text of anybody's (S2, seed 003)."""
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 from typing import Annotated, Literal
 
 from pydantic import Field
 
-from insula.session.latency import percentile_95
 from insula.session.saved import Advisory, Record
 
 VERSION = 1
@@ -53,44 +51,6 @@ class Snapshot(Record):
     last_user_turn_status: TurnStatus | None = None
     advisories: tuple[Advisory, ...] | None = None
     """What turns of all sessions went without since the snapshot before; absent where that is nothing."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SnapshotCounts:
-    """What the caller counted since the last snapshot; None for what it does not know."""
-
-    stored: int | None = None
-    """Items written to working memory."""
-    promoted: int | None = None
-    """Items moved to long-term memory."""
-    promotion_ages: tuple[float, ...] = ()
-    """Their ages at that moment, in seconds."""
-    occupied: int | None = None
-    """Items that take up working memory now; see `count_occupied`."""
-    capacity: int | None = None
-    """Items that working memory holds."""
-    last_user_turn_status: TurnStatus | None = None
-    advisories: tuple[Advisory, ...] = ()
-
-
-def take_snapshot(counts: SnapshotCounts, performance: Performance, *, at: float, turn: int) -> Snapshot:
-    """The snapshot of a moment, made of what is known."""
-    return Snapshot(
-        ts=at,
-        turn_counter=turn,
-        performance=performance,
-        recent_consolidation_selectivity=measure_selectivity(counts.promoted, counts.stored),
-        promotion_age_p95_seconds=percentile_95(age for age in counts.promotion_ages if age >= 0),
-        stm_utilization=measure_utilization(counts.occupied, counts.capacity),
-        stm_capacity=counts.capacity or None,
-        last_user_turn_status=counts.last_user_turn_status,
-        advisories=counts.advisories or None,
-    )
-
-
-def measure_selectivity(promoted: int | None, stored: int | None) -> float | None:
-    """Promotions per item stored; None where nothing was stored (seed 003)."""
-    return promoted / stored if stored and promoted is not None else None
 
 
 def measure_utilization(occupied: int | None, capacity: int | None) -> float | None:

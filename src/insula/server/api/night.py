@@ -11,6 +11,7 @@ from insula.memory.storage import spending, views
 from insula.memory.storage.rows import StoredPhaseReport
 from insula.memory.storage.spending import NightsProgress
 from insula.night.cycle import END
+from insula.operations.nights import group_reports
 from insula.server.api.schema import ApiModel, Before, Limit, Moment
 from insula.server.problems import document_problems
 from insula.server.timer import run_user_night
@@ -65,10 +66,7 @@ class NightReport(ApiModel):
 async def list_nights(service: Served, user: CurrentUser, before: Before = None, limit: Limit = NIGHTS) -> NightsPage:
     """What a user's nights reported, phase by phase."""
     rows = await service.store.read(views.list_phase_reports, user, before, limit + 1)
-    by_night: dict[str, list[StoredPhaseReport]] = {}
-    for row in rows:
-        by_night.setdefault(row.night, []).append(row)
-    latest = sorted(by_night.values(), key=lambda done: done[-1].id, reverse=True)
+    latest = sorted(group_reports(rows).values(), key=lambda done: done[-1].id, reverse=True)
     more = len(latest) > limit
     return NightsPage(
         nights=[_show_night(done) for done in latest[:limit]], next=latest[limit - 1][0].id if more else None

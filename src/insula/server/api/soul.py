@@ -2,7 +2,7 @@
 
 from typing import Annotated, Any, Literal
 
-from fastapi import APIRouter, Body, Depends, HTTPException, Path, Query
+from fastapi import APIRouter, Body, Depends, HTTPException, Path
 from pydantic import Field
 
 from insula.memory.storage import views
@@ -116,22 +116,13 @@ async def get_revision(service: Served, user: CurrentUser, number: Number) -> Wr
     return WrittenRevision.model_validate(await _find_revision(service, user, number))
 
 
-@router.get("/diff", responses=_FINDS)
-async def compare_revisions(
-    service: Served,
-    user: CurrentUser,
-    before: Annotated[
-        Id | None, Query(alias="from", description="By default the state before the present one.")
-    ] = None,
-    after: Annotated[Id | None, Query(alias="to", description="By default the present state.")] = None,
-) -> SoulDiff:
-    """What changed between two states."""
+@router.get("/diff", responses=_READS)
+async def compare_revisions(service: Served, user: CurrentUser) -> SoulDiff:
+    """What changed since the state before."""
     text, past, _, _ = await _read_state(service, user)
-    old = await _find_revision(service, user, before) if before is not None else past[1] if len(past) > 1 else None
-    new = await _find_revision(service, user, after) if after is not None else None
-    number = new.id if new else past[0].id if past else None
-    lines = guidelines.unified_diff(old.content if old else "", new.content if new else text)
-    return SoulDiff(before=old.id if old else None, after=number, diff=lines)
+    old = past[1] if len(past) > 1 else None
+    lines = guidelines.unified_diff(old.content if old else "", text)
+    return SoulDiff(before=old.id if old else None, after=past[0].id if past else None, diff=lines)
 
 
 @router.post("/undo", responses=_FINDS)

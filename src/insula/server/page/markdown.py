@@ -19,8 +19,6 @@ from insula.text.analysis import clean_text
 
 LONGEST = 100_000
 """Characters that are laid out; what follows is shown as it is."""
-MOST_ROWS = 200
-"""Rows of a table."""
 NESTED = 20
 """Quotes and lists within each other; deeper ones are text."""
 SCHEMES = frozenset({"http", "https", "mailto"})
@@ -29,8 +27,6 @@ _CODE = Markup(
     '<div class="code"><button type="button" class="copy">Copy</button><pre tabindex="0"><code>{}</code></pre></div>\n'
 )
 _LINK = Markup('<a href="{0}" title="{0}" rel="noopener noreferrer nofollow" target="_blank">')
-_TABLE = '<div class="scroll" tabindex="0" role="group" aria-label="Table"><table>\n'
-_LEFT = '<p class="sub">And {:,} more rows. Copy the answer to have all of them.</p>\n'
 _REST = Markup(
     '<details><summary>The rest, as plain text ({:,} characters)</summary><pre tabindex="0">{}</pre></details>'
 )
@@ -42,26 +38,13 @@ def as_html(text: str) -> Markup:
     """An answer as HTML."""
     text = clean_text(text)
     end = len(text) if len(text) <= LONGEST else text.rfind("\n", 0, LONGEST) + 1 or LONGEST
-    tokens = _without_rows(_PARSER.parse(text[:end]))
+    tokens = _PARSER.parse(text[:end])
     _set_levels(tokens)
     for token in tokens:
         if token.type in _BLOCKS:
             token.attrs = {"dir": "auto"}  # a column's alignment is a style, which the page's policy forbids
     made = Markup(_PARSER.renderer.render(tokens, _PARSER.options, {}))  # noqa: S704 the parser escapes all text
     return made + _REST.format(len(text) - end, text[end:]) if end < len(text) else made
-
-
-def _without_rows(tokens: Sequence[Token]) -> list[Token]:
-    """The tokens without the rows that a table has too many."""
-    kept: list[Token] = []
-    rows = 0
-    for token in tokens:
-        rows += token.type == "tr_open"
-        if token.type == "table_close":
-            token.meta["left"], rows = rows - 1 - MOST_ROWS, 0
-        if rows <= MOST_ROWS + 1 or token.type == "tbody_close":
-            kept.append(token)
-    return kept
 
 
 def _set_levels(tokens: Sequence[Token]) -> None:
@@ -96,13 +79,12 @@ def _render_picture(_: RendererHTML, tokens: Sequence[Token], index: int, *__: A
     return f"{_LINK.format(source)}{escape(tokens[index].content.strip() or source)}</a>"
 
 
-def _render_table(*_: Any) -> str:
-    return _TABLE
+def _open_table(*_: Any) -> str:
+    return '<div class="scroll" tabindex="0" role="group" aria-label="Table"><table>\n'
 
 
-def _end_of_table(_: RendererHTML, tokens: Sequence[Token], index: int, *__: Any) -> str:
-    left = tokens[index].meta["left"]
-    return f"</table></div>\n{_LEFT.format(left) if left > 0 else ''}"
+def _close_table(*_: Any) -> str:
+    return "</table></div>\n"
 
 
 _RULES = {
@@ -110,8 +92,8 @@ _RULES = {
     "code_block": _render_code,
     "link_open": _render_link,
     "image": _render_picture,
-    "table_open": _render_table,
-    "table_close": _end_of_table,
+    "table_open": _open_table,
+    "table_close": _close_table,
 }
 
 

@@ -8,7 +8,7 @@ from fastapi.responses import Response
 from insula.memory.storage import unread
 from insula.memory.storage import views as store_views
 from insula.night.cycle import is_due
-from insula.operations.nights import describe_report, list_nights
+from insula.operations.nights import READING, describe_report, list_nights
 from insula.server.page.guidance import SAID
 from insula.server.page.rendering import render_page
 from insula.server.page.visitors import Visitor, Word
@@ -17,12 +17,6 @@ from insula.server.users import Served
 
 NIGHTS = 14
 """Nights on the page, the latest."""
-READING = {
-    "off": "Your own model does not read what you said to note facts",
-    "night": "At night the model reads what you said and notes its facts",
-    "idle": "At night, and once you have said nothing for a minute, the model reads what you said and notes its facts",
-}
-"""By the setting `understanding`."""
 router = APIRouter(include_in_schema=False)
 
 
