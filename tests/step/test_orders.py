@@ -60,7 +60,12 @@ def test_an_order_is_not_held_against_the_end_of_what_was_asked_later(tmp_path: 
     ("words", "rules"),
     [
         ("Do NOT modify backend/ or infra/.", True),
-        ("never force-push", True),
+        ("Do not edit files.", True),
+        ("never force-push", False),
+        ("The backend exposes only `/confirm`, `/decline` and `/complete`.", False),
+        ("Restrict the directory/detail endpoints to the staff only.", False),
+        ("Self-contained system, no external dependencies, with audit logs.", False),
+        ("Keep everything strictly aligned with docs/prompt.md.", False),
         ("Not committing merge; use 'git commit' to complete the merge.", False),
         ("error: No `prek.toml` found in the parent directories.", False),
         ("The i18n strings (no dependencies) come first.", False),
@@ -68,10 +73,10 @@ def test_an_order_is_not_held_against_the_end_of_what_was_asked_later(tmp_path: 
         ("The stderr race is gone. No default `git@` injection. The rest lines up.", False),
         ("- No default `git@` injection.", False),
         ("Keep retry behavior exactly as it is.", False),
-        ("Please start. No new dependencies. Thanks.", True),
+        ("Please start. No new dependencies. Thanks.", False),
     ],
 )
-def test_of_a_long_message_only_an_order_rules_something_out(words: str, rules: bool) -> None:
+def test_of_a_long_message_only_an_order_to_leave_files_alone_stands(words: str, rules: bool) -> None:
     standing = [word for word in extract_instructions(f"{PLAN}\n{words}") if word.kind in STANDING]
     assert bool(standing) == rules
 
@@ -161,10 +166,19 @@ def test_what_is_taken_back_is_no_change_and_a_report_no_code(tmp_path: Path) ->
 
 def test_what_a_long_message_rules_out_ends_with_the_next_message(tmp_path: Path) -> None:
     session = Session(tmp_path)
-    session.prompt(f"Review it. Do not push.\n{PLAN}")
-    assert "Do not push." in compact(session)
+    session.prompt(f"Review it. Do not touch vendor/.\n{PLAN}")
+    assert "Do not touch vendor/." in compact(session)
     session.prompt("Fix every issue in @review.md")
     assert compact(session) == ""
+
+
+def test_no_call_is_held_against_what_a_long_message_rules_out(tmp_path: Path) -> None:
+    session = Session(tmp_path)
+    for words in ("Do not touch vendor/.", "Do not write application code yet."):
+        session.prompt(f"{PLAN}\n{words}")
+        assert session.act(edits("/home/dev/project/vendor/price.py")) == []
+    session.prompt("Do not touch vendor/.")
+    assert len(session.act(edits("/home/dev/project/vendor/price.py", new="b"))) == 1
 
 
 @pytest.mark.parametrize(

@@ -125,6 +125,25 @@ def test_a_test_of_minitest_is_known_by_its_name_and_by_what_it_says(
     assert _tries(session, "bin/rails test", [_minitest_fails(*each) for each in told]) == []
 
 
+def test_a_check_whose_words_two_changes_left_as_they_were_is_told_a_turn_before_one_that_only_fails_alike(
+    session: Session,
+) -> None:
+    told = ["error: the order of the fields in the record is wrong"] * 3
+    assert len(_tries(session, "make lint", told)) == 1
+    alike = [f"error: the order of the fields in the {name} is wrong" for name in ("table", "header", "footer")]
+    assert len(_tries(session, "make lint-docs", alike)) == 1
+
+
+def test_a_row_of_refusals_finds_out_what_may_be_done(session: Session) -> None:
+    denied = [
+        failed("Bash", {"command": line}, f"Permission to use Bash with command {line} has been denied.")
+        for line in ("git push", "gh pr create", "npm publish", "docker login", "ssh box", "scp a b:")
+    ]
+    assert session.follow(denied) == []
+    session.follow(denied[:1] * 3)
+    assert "`git push` was denied in 4 turns" in session.said[0]
+
+
 def test_a_test_of_minitest_that_says_the_same_is_stuck(session: Session) -> None:
     told = [_minitest_fails("sums_up", f"Expected: 3 Actual: {number}") for number in range(3)]
     assert "has failed in 3 turns with the same failures" in _tries(session, "bin/rails test", told)[0]

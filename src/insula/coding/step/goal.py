@@ -45,6 +45,8 @@ class Goal(Failing):
     """When it failed first."""
     turns: int = 1
     """Turns in which it failed in this way."""
+    same_words: bool = True
+    """Whether it failed each time with the same words, but for numbers, names and paths."""
     fixes: int = 0
     """How often it failed in this way though something had been changed since the time before."""
     changed: int = 0
@@ -116,6 +118,7 @@ def _repeat_goal(goal: Goal, action: Action, turn: int) -> Goal:
         new["failure"] = goal.failure
     if action.named != goal.named:
         new["named"] = ""
+    new["same_words"] = goal.same_words and new["error"] == (goal.error or new["error"])
     return goal.replace(**new, last=turn, turns=goal.turns + 1, fixes=goal.fixes + (goal.changed > 0), changed=0)
 
 

@@ -30,7 +30,17 @@ from insula.coding.step.command import (
 )
 from insula.coding.step.fingerprint import EDITS, EXECUTES, PATHS, get_patch, get_target, list_patched, read_edit
 from insula.coding.step.instructions.clauses import says
-from insula.coding.step.instructions.instruction import ASKED, BAN, HOW, LIFT, MOMENT, ONLY, Instruction, screen_words
+from insula.coding.step.instructions.instruction import (
+    ASKED,
+    BAN,
+    HERE,
+    HOW,
+    LIFT,
+    MOMENT,
+    ONLY,
+    Instruction,
+    screen_words,
+)
 from insula.coding.step.instructions.mentions import MOST_WORDS, list_command_names, list_subjects, make_code_pattern
 from insula.coding.step.programs import SCRATCH
 from insula.coding.step.project import is_code, read_branch
@@ -123,15 +133,24 @@ def _read_edit(given: object) -> CallEffects:
 
 
 def judge_call(instructions: "Sequence[Instruction]", call: CallEffects, cwd: str) -> Breach | None:
-    """The first of the instructions that a call, done or about to be, breaks for certain, the newest first."""
+    """The first of the instructions that a call, done or about to be, breaks for certain, the newest first.
+
+    No call is held against what a long message names: most of those are plans, reviews and templates.
+    """
     if not (call.paths or call.deleted or call.runs):
         return None
+    instructions = [each for each in instructions if not _is_of_long_message(each)]
     freed = [instruction for instruction in instructions if instruction.kind in {ASKED, LIFT}]
     for instruction in reversed(instructions):
         if instruction.kind in {BAN, HOW, MOMENT} and (breach := _find_broken(instruction, call, cwd, freed)):
             return breach
     limits = [instruction for instruction in instructions if instruction.kind == ONLY]
     return _find_outside(limits, call, cwd, freed) if limits else None
+
+
+def _is_of_long_message(instruction: Instruction) -> bool:
+    """Whether it names files and stands for one message alone: of a short one it would stand on."""
+    return instruction.kind == BAN and instruction.holds == HERE and bool(instruction.paths)
 
 
 def find_breach(instructions: "Sequence[Instruction]", call: CallEffects, cwd: str) -> tuple[str, ...]:

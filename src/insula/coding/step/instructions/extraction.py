@@ -110,17 +110,11 @@ def _suppose(instruction: Instruction) -> Instruction | None:
 
 
 def _bounds_ban(clause: Clause, before: Instruction) -> bool:
-    """Whether a clause says what something may not be done without, other than the user's word: "never commit |
+    """Whether a clause says what something may not be done without, other than being asked: "never commit |
     without signing" rules out no commit, and no call shows whether it is signed."""
-    lacks = re.match(_LACKING, clause.low) is not None and clause.is_of_sentence(before.said[: SAID // 2])
-    return lacks and before.kind == BAN and not says(clause.sentence.lower(), "asking")
-
-
-_LACKING = (
-    r"\W*(?:without|ohne|sans|sin|sem|senza)\b"
-    r"(?!.*\b(?:i|me|my|us|our|ich|mi(?:ch|r)|mein\w*|uns\w*|moi|mon|ma|nous|yo|mi|eu|meu|minha|io|mio|mia)\b)"
-)
-"""Without something that is not the user's own to give."""
+    lacks = re.match(r"\W*(?:without|ohne|sans|sin|sem|senza)\b", clause.low)
+    of_ban = before.kind == BAN and clause.is_of_sentence(before.said[: SAID // 2])
+    return lacks is not None and of_ban and not says(clause.sentence.lower(), "asking")
 
 
 def _is_remark(clause: Clause) -> bool:
@@ -200,14 +194,15 @@ def _list_spoken_of(clause: Clause, instruction: Instruction | None, before: tup
 def _list_certain(instructions: "Sequence[Instruction]", message: str) -> "Iterator[Instruction]":
     """The instructions, each with whether it orders something; of those that stand only what is certain.
 
-    A long message is mostly a description of a task: what it rules out holds until the next message, and so does that
-    nothing at all is to be changed.
+    A long message is mostly a description of a task: of it only stands that files are to be left alone, these or all,
+    until the next message. That nothing at all is to be changed holds as long wherever it is said.
     """
     typed = len(message) <= TYPED
     for instruction in instructions:
         orders = _begins_as_order(instruction)
         if instruction.kind not in STANDING:
-            yield instruction.replace(orders=typed and orders and instruction.kind == ASKED and instruction.sure)
+            if typed or instruction.kind != MOMENT:
+                yield instruction.replace(orders=typed and orders and instruction.kind == ASKED and instruction.sure)
         elif _is_certain(instruction, message, orders):
             brief = not typed or _is_every_file(instruction)
             yield instruction.replace(holds=HERE) if brief else instruction
@@ -216,23 +211,23 @@ def _list_certain(instructions: "Sequence[Instruction]", message: str) -> "Itera
 def _is_certain(instruction: Instruction, message: str, orders: bool) -> bool:
     """Whether it stands for certain: a call can be held against it, or it is an order that denies by its first word.
 
-    In a long message a ban must be both. What no call can be held against is a limit only where it stands beside a task
-    or names a path: alone it is the task itself. A way must be an order that names a program, or name one and what it
-    takes the place of.
+    In a long message it must be both, and be about files. What no call can be held against is a limit only where it
+    stands beside a task or names a path: alone it is the task itself. A way must be an order that names a program, or
+    name one and what it takes the place of.
     """
-    typed = len(message) <= TYPED
+    if len(message) > TYPED:
+        files = instruction.guards_files or _is_every_file(instruction)
+        return instruction.kind == BAN and files and orders and _denies_first(instruction)
     if instruction.kind == HOW:
         both = instruction.programs and instruction.likes  # "npmではなくpnpmを使ってください。"
-        return typed and bool(both or (orders and (instruction.programs or instruction.likes)))
+        return bool(both or (orders and (instruction.programs or instruction.likes)))
     if instruction.kind == ONLY:
         conditional = _is_conditional(lower_text(instruction.clause))  # "if the only change is to *.md"
-        return bool(instruction.paths) and not conditional and (typed or orders)
+        return bool(instruction.paths) and not conditional
     if _rules_out_calls(instruction):
-        ordered = orders or not instruction.paths or _leads_with_ban(instruction)
-        return ordered if typed else orders and _denies_first(instruction)
+        return orders or not instruction.paths or _leads_with_ban(instruction)
     beside = len(message.split()) > len(instruction.clause.split()) + BESIDE
-    limits = instruction.kind == BAN and orders and _denies_first(instruction)
-    return typed and limits and bool(instruction.paths or beside)
+    return orders and _denies_first(instruction) and bool(instruction.paths or beside)
 
 
 def _leads_with_ban(instruction: Instruction) -> bool:

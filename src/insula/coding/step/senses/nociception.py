@@ -3,7 +3,7 @@
 Three forms. *Survives*: something was changed for it twice, and it fails as before. *Goal*: it has failed alike in
 several turns. *Row*: turns in which all fails alike, though what is called differs. The calls of one turn count
 once; waits, polls and probes count not at all. Where more was changed than twice, the failure has mostly moved on under
-the same name, and nothing is said.
+the same name, and nothing is said; a row of refusals is an agent that finds out what it may do.
 """
 
 from insula.coding.step.action import Action
@@ -20,8 +20,9 @@ FIXES = 2
 """Changes that a failure must have survived (issue: from the second such fix on)."""
 TURNS = 3
 """Turns in which a goal must have failed alike, or in a row in which all fails with like errors, ..."""
-UNTOUCHED = 4
-"""... or this many where it is a check that no two changes were of no avail for: to look again is no loop yet."""
+CHECKED = 4
+"""... or this many of what is refused, and of a check whose words no two changes left as they were: to look again is no
+loop yet, and what says something else has got on."""
 
 
 def feel(state: State, action: Action) -> Reading | None:
@@ -32,28 +33,32 @@ def feel(state: State, action: Action) -> Reading | None:
 
 
 def _read_goal(state: State) -> Reading | None:
-    goal = next((goal for goal in reversed(state.goals) if goal.last == state.turn.number), None)
+    goal = _get_goal(state)
     if goal is None or (goal.is_command and goal.edits > FIXES):
         return None
-    form = "denied" if goal.denied else "survives" if goal.fixes >= FIXES else "goal"
-    least = UNTOUCHED if goal.proves and goal.fixes < FIXES else TURNS
-    if goal.turns < least:
+    survives = goal.fixes >= FIXES and goal.same_words
+    if goal.turns < (CHECKED if goal.denied or (goal.proves and not survives) else TURNS):
         return None
+    form = "denied" if goal.denied else "survives" if survives else "goal"
     return Reading(sense=NAME, count=goal.turns, key=goal.id, first=goal.first, form=form, goal=goal, label=goal.label)
+
+
+def _get_goal(state: State) -> "Goal | None":
+    """The open failure that was met last, in this turn."""
+    return next((goal for goal in reversed(state.goals) if goal.last == state.turn.number), None)
 
 
 def _read_row(state: State) -> Reading | None:
     row = _list_failing(group_by_turn(state.window))
-    equal = _count_while(row, lambda group: group.signature == row[0].signature)
-    if equal >= TURNS:
-        same = next((goal for goal in reversed(state.goals) if goal.last == state.turn.number), None)
-        reading = _make_row("equal", row[:equal])
-        return reading.replace(key=same.id, goal=same) if same is not None else reading
     proves = bool(row) and all(action.proves for action in row[0].failing)
     if proves or _asks_elsewhere(row):  # to look at a failing test in another way is no loop
         return None
-    alike = _count_while(row, lambda group: _are_of_a_kind(group, row[0]))
-    return _make_row("alike", row[:alike]) if alike >= TURNS else None
+    alike = next((place for place, group in enumerate(row) if not _fail_alike(group, row[0])), len(row))
+    goal = _get_goal(state)
+    if alike < TURNS or (goal is not None and goal.turns >= alike):  # it is one failure, which is told as such
+        return None
+    first = row[alike - 1].number
+    return Reading(sense=NAME, count=alike, key=f"row {first}", first=first, form="alike")
 
 
 def _asks_elsewhere(row: list[TurnActions]) -> bool:
@@ -62,36 +67,20 @@ def _asks_elsewhere(row: list[TurnActions]) -> bool:
     return all(action.family.startswith(REQUEST) for action in asked) and len({a.selectors for a in asked}) == len(row)
 
 
-def _make_row(form: str, row: list[TurnActions]) -> Reading:
-    label = row[0].failing[0].label if form == "equal" and len(row[0].failing) == 1 else ""
-    first = row[-1].number
-    return Reading(sense=NAME, count=len(row), key=f"row {first}", first=first, form=form, label=label)
-
-
 def _list_failing(turns: list[TurnActions]) -> list[TurnActions]:
-    """The last turns in which something failed and nothing went well, newest first."""
+    """The last turns in which something failed, nothing was refused and nothing went well, newest first."""
     row: list[TurnActions] = []
     for group in reversed(turns):
-        if not group.failing or group.has_success or any(map(_awaits_approval, group.failing)):
+        if not group.failing or group.has_success or any(action.denied for action in group.failing):
             break
         row.append(group)
     return row
 
 
-def _awaits_approval(action: Action) -> bool:
-    """Whether a call waits for a permission that somebody may yet give: the agent is told so, and says so."""
-    return action.denied and any(mark in action.error for mark in ("requires approval", "granted it"))
-
-
-def _count_while(row: list[TurnActions], holds: "Callable[[TurnActions], bool]") -> int:
-    return next((place for place, group in enumerate(row) if not holds(group)), len(row))
-
-
-def _are_of_a_kind(group: TurnActions, other: TurnActions) -> bool:
+def _fail_alike(group: TurnActions, other: TurnActions) -> bool:
     from insula.coding.step.failure import fail_alike
 
-    first, second = group.failing[0], other.failing[0]
-    return (first.denied and second.denied) or fail_alike(first, second)
+    return fail_alike(group.failing[0], other.failing[0])
 
 
 # What is said of it.
@@ -100,9 +89,9 @@ def _are_of_a_kind(group: TurnActions, other: TurnActions) -> bool:
 def fact(reading: Reading) -> str:
     """What is seen, in our words and in the agent's own commands."""
     goal = reading.goal
-    call = _name_goal(goal) if goal else f"`{reading.label}`" if reading.label else "The same call"
-    if goal is None or reading.form == "equal":
-        return _FELT[reading.form].format(what=call, count=reading.count)
+    if goal is None:
+        return f"{reading.count} turns in a row ended in similar errors."
+    call = _name_goal(goal)
     if goal.denied:
         return f"{call} was denied in {reading.count} turns; the rule that denies it will not change by itself."
     how = f"the same {goal.named}" if goal.named else "the same failures" if goal.failure.names else "the same error"
@@ -127,10 +116,6 @@ def _name_changes(goal: "Goal") -> str:
     return f"the {changes} since {verb} {only}to {join_names(goal.files)}{rest}"
 
 
-_FELT = {
-    "equal": "{what} failed in {count} turns in a row with the same words.",
-    "alike": "{count} turns in a row ended in similar errors.",
-}
 ADVICE = {
     AWARENESS: (
         "What the attempts have in common may say more than the next variation will.",
@@ -157,6 +142,4 @@ ADVICE = {
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from insula.coding.step.goal import Goal
