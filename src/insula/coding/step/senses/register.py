@@ -15,7 +15,7 @@ FEWEST, KINDS = 20, 5
 """Texts below which nothing is claimed of a sense, and kinds of project that they must come from."""
 USEFUL, FALSE = 0.7, 0.1
 """Shares of useful texts from which, and of false ones up to which, a sense speaks."""
-CALLS = 86_173
+CALLS = 99_146
 """Those of the sessions that the figures are from, ..."""
 COMMAND = "insula bench hook --data"
 """... and the command that repeats them."""
@@ -69,13 +69,13 @@ class SenseMeasurement(Value):
 
 MEASURED = (
     SenseMeasurement(
-        sense="nociception", useful=29, useless=27, false=9, kinds=5, kept="nothing else notices what fails for hours"
+        sense="nociception", useful=29, useless=28, false=9, kinds=5, kept="nothing else notices what fails for hours"
     ),
     SenseMeasurement(sense="vestibular", false=3, kinds=2, kept="right on labelled examples"),
     SenseMeasurement(sense="bypass", useful=4, kinds=3, kept="what was not checked is not told otherwise"),
-    SenseMeasurement(sense="against_words", false=20, kinds=5, kept="you count on it where you rule something out"),
+    SenseMeasurement(sense="against_words", false=21, kinds=5, kept="you count on it where you rule something out"),
     SenseMeasurement(
-        sense="told_again", useful=6, useless=10, false=12, kinds=5, kept="you count on it where you rule something out"
+        sense="told_again", useful=7, useless=12, false=17, kinds=5, kept="you count on it where you rule something out"
     ),
     SenseMeasurement(sense="unmet", useful=1, false=1, kinds=2, kept="right on labelled examples"),
     SenseMeasurement(sense="spatial"),
