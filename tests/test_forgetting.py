@@ -67,6 +67,29 @@ async def test_a_request_in_the_words_of_a_preference_taken_back_names_a_fact(
         assert fact in person
 
 
+@pytest.mark.parametrize("answer", ["Yes, please.", "Ja, bitte.", "はい、お願いします。", "Thanks!", "ok"])
+async def test_an_answer_that_is_no_yes_alone_is_shown_once_more_what_a_yes_erases(tmp_path: Path, answer: str) -> None:
+    async with await Metacognition.open(tmp_path / "insula.db") as metacognition:
+        await said(metacognition, "My middle name is Ottilie.", "before")
+        _, offered = await said(metacognition, "Please forget my middle name.")
+        model, person = await said(metacognition, answer)
+        assert "Ottilie" in model
+        assert person == offered
+        await said(metacognition, "yes")
+    assert "Ottilie" not in disk(tmp_path)
+
+
+@pytest.mark.parametrize("answer", ["And now?", "What goes with a sea bass that was baked in salt?"])
+async def test_an_offer_lapses_with_a_question_and_with_what_says_something_else(tmp_path: Path, answer: str) -> None:
+    async with await Metacognition.open(tmp_path / "insula.db") as metacognition:
+        await said(metacognition, "My middle name is Ottilie.", "before")
+        await said(metacognition, "Please forget my middle name.")
+        _, person = await said(metacognition, answer)
+        assert "Ottilie" not in person
+        await said(metacognition, "yes")
+    assert "Ottilie" in disk(tmp_path)
+
+
 async def test_what_was_said_just_before_is_meant_by_that(tmp_path: Path) -> None:
     async with await Metacognition.open(tmp_path / "insula.db") as metacognition:
         await said(metacognition, "I live in Lisbon.", "before")

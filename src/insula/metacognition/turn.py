@@ -166,6 +166,7 @@ class Turn:
         self.is_guest = False
         self.words = compose_instructions(self.identity, ())
         self.forgetting: forgetting.ForgetOutcome | None = None
+        self._unanswered: forgetting.ErasureOffer | None = None
         self.personal = self.is_read = self.over = False
         self.memories = self.number = self.promoted = 0
         self.result: TurnResult | None = None
@@ -366,16 +367,20 @@ class Turn:
         return predict_chance("handed", words, self._vectors.get(words))
 
     async def _take_offer(self) -> None:
-        """Erase what the message before offered, where this one is a yes; any other lets the offer lapse."""
+        """Erase what the message before offered, where this one is a yes; an unclear answer is shown it once more."""
         offer = self.engine.offers.pop((self.user, self.session), None)
-        if offer and forgetting.is_refusal(self.message):
-            self.forgetting = forgetting.ForgetOutcome(offer.language, is_declined=True)
-        if offer is None or not forgetting.is_assent(self.message):
+        if offer is None:
             return
-        with self.kept_from_host("forget"):
-            await curation.erase_memories(self.engine.store, self.user, self.engine.soul(self.user), *offer.memories)
-            self.forgetting = forgetting.ForgetOutcome(offer.language, erased=len(offer.lines))
-            self.engine.backlog.reopen_user(self.user)
+        if forgetting.is_refusal(self.message):
+            self.forgetting = forgetting.ForgetOutcome(offer.language, is_declined=True)
+        elif forgetting.is_assent(self.message):
+            with self.kept_from_host("forget"):
+                user, soul = self.user, self.engine.soul(self.user)
+                await curation.erase_memories(self.engine.store, user, soul, *offer.memories)
+                self.forgetting = forgetting.ForgetOutcome(offer.language, erased=len(offer.lines))
+                self.engine.backlog.reopen_user(user)
+        elif forgetting.is_unclear(self.message) and not offer.is_repeated:
+            self._unanswered = offer._replace(is_repeated=True)
 
     async def _hear_request(self, pieces: Iterable[str], recalled: Sequence[Recalled]) -> None:
         """Offer to erase what the message asks to have forgotten; one that takes a preference back must name a fact."""
@@ -384,6 +389,8 @@ class Turn:
         if self.forgetting is None and asked and (asked.scope == "named" or not lifts):
             heard = await self._offer_erasure(asked, recalled)
             self.forgetting = heard if heard.offer or not lifts else None
+        if self.forgetting is None and self._unanswered:
+            self.forgetting = forgetting.ForgetOutcome(self._unanswered.language, self._unanswered)
 
     async def _offer_erasure(self, asked: ForgetRequest, recalled: Sequence[Recalled]) -> forgetting.ForgetOutcome:
         """What a request to forget means, which a yes erases."""

@@ -15,6 +15,8 @@ SHOWN_CHARS = 120
 _YES = frozenset(["yes", "y", "sí", "si", "oui", "ja", "sim", "sì", "是", "是的", "好", "好的", "はい"])
 _NO = frozenset(["no", "n", "non", "nein", "não", "nao", "不", "不是", "不要", "いいえ"])
 """An offer is taken, or refused, by a message that is one of these words and nothing else."""
+_BRIEF_WORDS, _BRIEF_CHARS = 4, 24
+"""Size of a message that answers an offer, but neither with a yes nor with a no alone ("Yes, please.", "Thanks!")."""
 
 
 class ErasureOffer(NamedTuple):
@@ -26,6 +28,8 @@ class ErasureOffer(NamedTuple):
     """What is erased: the lines, and the request, which holds their words."""
     language: str
     """Of the request: what comes of it is said in the same."""
+    is_repeated: bool = False
+    """Whether it was made before, and answered by neither a yes nor a no."""
 
 
 class ForgetOutcome(NamedTuple):
@@ -73,6 +77,12 @@ def is_assent(message: str) -> bool:
 def is_refusal(message: str) -> bool:
     """Whether a message is a no and nothing else."""
     return _flatten_message(message) in _NO
+
+
+def is_unclear(message: str) -> bool:
+    """Whether a message may answer an offer, and is no question: who believes that it was taken is shown it again."""
+    is_question = message.rstrip().endswith(("?", "？"))
+    return len(message) <= _BRIEF_CHARS and len(message.split()) <= _BRIEF_WORDS and not is_question
 
 
 def _flatten_message(message: str) -> str:
