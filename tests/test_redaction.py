@@ -27,7 +27,7 @@ B64 = "aB3dE5fG7hJ9/kL1mN2pQ4r+S6tU8vW0xYz12345"
 JWT = "ey" + "JhbGciOiJIUzI1NiJ9." + "eyJzdWIiOiIxMjM0In0." + B62
 LINES = "\n".join((B62 * 2) for _ in range(3))
 BEGIN, END = "-----BEGIN RSA PRIV" + "ATE KEY-----", "-----END RSA PRIV" + "ATE KEY-----"
-CARD = "4111 1111 " + "1111 1111"
+CARD = "4539 1488 " + "0343 6467"
 
 TOKENS = {
     "openai": ["sk-" + B62 + B62[:16], "sk-" + "proj-" + B62 + "_" + B62, "sk-" + HEX * 2],
@@ -202,6 +202,17 @@ def test_only_the_secret_of_a_place_is_replaced(before: str, secret: str, after:
 @pytest.mark.parametrize("text", HARMLESS)
 def test_what_is_no_secret_survives(text: str) -> None:
     assert redact(text) == text
+
+
+@pytest.mark.parametrize("sign", ["\u200b", "\u00ad", "\u2060", "\ufeff", "\x1b[1m"])
+def test_a_token_is_found_with_signs_in_it_that_nobody_sees(sign: str) -> None:
+    token = "ghp_" + "a1B2" * 9
+    assert redact(f"see {token[:12]}{sign}{token[12:]}, please") == "see [REDACTED:github], please"
+
+
+@pytest.mark.parametrize("written", ["ghp\\_" + "a1B2" * 9, "_ghp_" + "a1B2" * 9 + "_"])
+def test_a_token_is_found_as_markdown_writes_it(written: str) -> None:
+    assert "a1B2" not in redact(f"see {written}, please")
 
 
 @pytest.mark.parametrize("frame", ["{}", "{{'key': '{}'}}", "before\n{}\nafter words", "x = [{}]"])
@@ -523,6 +534,14 @@ def test_what_only_has_a_number_or_is_short_stays_as_it_is(text: str) -> None:
         ("El PIN de la tarjeta de mi madre es 2087", "2087"),
         ("The vault opens with 41 left, 17 right, 8 left, write it down", "41 left, 17 right, 8"),
         ("合言葉は「たまごやき」です", "たまごやき"),
+        ("postgresql://shop:shopkeeper@db.example:5432/shop", "shopkeeper"),
+        ('System.setProperty("javax.net.ssl.trustStorePassword", "txyjkvvpc43");', "txyjkvvpc43"),
+        ("smtp.login('ana@example.org', 'wqeo yjyy qdto bndi')", "wqeo yjyy qdto bndi"),
+        ('{"event":"login","pwd":"harpsichord_5","ok":false}', "harpsichord_5"),
+        ("A temporary password is generated for root@localhost: O@zA4Ace#cmE", "O@zA4Ace#cmE"),
+        ("kubeadm join 10.0.0.1:6443 --token " + "bao8xd.6cqop5wzurawzj4g", "6cqop5wzurawzj4g"),
+        (f"Unseal Key 1: {(B62 * 2)[:43]}=", (B62 * 2)[:43]),
+        ("my login is maria.lund@example.com / W*%l2a@gE4", "W*%l2a@gE4"),
         ('I set the passphrase "two herons count the tide" on the laptop yesterday', "two herons count the tide"),
     ],
 )
@@ -577,6 +596,23 @@ def test_a_value_is_known_by_the_place_of_its_form(text: str, secret: str) -> No
         f"magnet:?xt=urn:btih:{HEX}{HEX}aabbccdd&dn=debian-13.1.0-amd64.iso",
         f"{HEX * 4}  debian-13.1.0-amd64.iso\nis that the one on the site?",
         "is 4242 4242 4242 " + "4242 the number for tests?",
+        "4111 1111 1111 " + "1111 and 5105 1051 0510 " + "5100 pay in no shop",
+        "STRIPE_KEY=sk_" + "test_your_key_here",
+        "GITHUB_TOKEN=ghp_" + "x" * 36,
+        "GITHUB_TOKEN=ghp_" + "yourTokenHereyourTokenHere",
+        "https://hooks.slack.com/services/T00000000/B00000000/" + "X" * 24,
+        "ANTHROPIC_API_KEY=sk-" + "ant-api03-your-key-goes-here",
+        "postgresql://postgres:postgres@localhost:5432/shop",
+        "https://ci.example.com/job/hooks/12345678/9876543",
+        f"sessione={HEX[:8]}-{HEX[8:12]}-4c39-9e2a-{HEX[:12]} token_usati=7312",
+        "sent to 0x" + (HEX * 3)[:40],
+        f"GET /api/orders/{HEX} 200",
+        "The meeting id is 835 2201 944, it starts at ten.",
+        f"trace_id={HEX * 2} span={HEX}",
+        f"idempotency_key={HEX[:8]}-{HEX[8:12]}-4c39-9e2a-{HEX[:12]}",
+        f"public key token = {HEX}",
+        "ERR_CODE=8705",
+        '{"password": "forgot-password", "type": "password"}',
         "pk_" + f"live_{B62[:24]} is the publishable one",
         f"notion.so/Team-Wiki-{HEX * 2} how to embed",
         "password: {{ .Values.db.password | b64enc | quote }}",

@@ -17,6 +17,7 @@ from insula.redaction.values import (
     decoded,
     is_coined,
     is_dense_in,
+    is_filler,
     is_seed_of_any,
     is_token,
     seed_words,
@@ -141,12 +142,14 @@ def _wall(marker: Match) -> str:
 
 
 def _found_in_readings(text: str, since: int = 0) -> "Iterable[Span]":
-    """What is found in a text as it is shown: without colours, and with tokens that a line's end cuts in two.
+    """What is found in a text as it is shown: without what is not seen, and with tokens that a line's end cuts in two.
 
     Args:
         since: from where on it is asked for words that are likely secrets.
     """
-    shown, at = _without(_COLOUR, text) if "[" in text or "\x1b" in text else (text, None)
+    hides = any(map(text.__contains__, _UNSEEN_SIGNS))
+    unseen = _UNSEEN if hides else _COLOUR if "[" in text or "\x1b" in text else ""
+    shown, at = _without(unseen, text) if unseen else (text, None)
     spans = [*_found(shown, since if at is None else 0)]
     if "\n" in shown:
         joined, seams = _without(_SEAM, shown)
@@ -257,7 +260,7 @@ def _shaped(text: str, haystack: str, rank: int) -> "Iterator[Span]":
     rule = compiled(pattern, marks)
     for match in rule.finditer(haystack):
         start, end = match.span("s" if "s" in rule.groupindex and match["s"] else 0)
-        if _passes(test, text[start:end]):
+        if _passes(test, text[start:end]) and (kind == "private_key" or not is_filler(text[start:end])):
             yield start, end, rank, kind
 
 
@@ -307,6 +310,9 @@ _COLOUR = (
     r"|(?:\x1b|\^\[|\\(?:[xX]1[bB]|033|e|u001[bB]))\[[?\d;:]{0,40}[A-Za-z]|\[(?:\d{1,3}(?:;\d{1,3}){0,4})?m(?!\])|\[K(?!\]))"
 )
 """As a terminal gets it, as a program writes it down, and as it stands where the escape character was taken out."""
+_UNSEEN_SIGNS = (*"\u00ad\u200b\u200c\u2060\ufeff", "\\_")
+_UNSEEN = _COLOUR + r"|[\u00ad\u200b\u200c\u2060\ufeff]|\\(?=_\w)"
+"""Colours, signs without a width, as chats put them into long words, and the backslash of Markdown before a sign."""
 _SEAM = (
     r"""(?:(?<=[\w+/=.-]{8})|(?<=_|-))["']?[ \t]*[+\\=^`⏎↵↩…|]?[ \t]*\r?\n[ \t>|+#]*["']?"""
     r"""(?=[\w+/=.-]{8})(?=[\w+/=.-]*\d|[a-z]*[A-Z]+[a-z]+[A-Z])"""

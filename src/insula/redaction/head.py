@@ -103,7 +103,9 @@ _YEAR = r"19\d\d|20[0-4]\d"
 _CODE = rf"\W?(?!(?:{_YEAR})\b)\d{{4,8}}\W*|[0-9a-f]{{32,}}"
 """A number that is no year, or what has the length of a key: in a message, they are read wherever they stand."""
 _BEGINNINGS = ("0", "1Z", "age1", "pk_")
-_TELLING = r"0[0-7][0-9A-HJKMNP-TV-Z]{24}|1Z[0-9A-Z]{16}|age1[02-9ac-hj-np-z]{40,}|pk_(?:live|test)_\w+"
+_TELLING = (
+    r"0x[0-9a-fA-F]{40}|0[0-7][0-9A-HJKMNP-TV-Z]{24}|1Z[0-9A-Z]{16}|age1[02-9ac-hj-np-z]{40,}|pk_(?:live|test)_\w+"
+)
 """What tells what it is, and no secret, and how it begins."""
 _ADDRESS = r"(?:https?://)?[\w-]+(?:\.[\w-]+)*\.[a-z]{2,}/[^?#@]*"
 _IPV6 = r"(?=.*::|(?:.*:){7})[\da-fA-F:]{4,}(?:/\d{1,3}|%\w+)?"
@@ -116,10 +118,13 @@ _NAME_OF_JSON = r"(?:\":|[\[,])\s*-?(?:\d+[.eE+-]*)*$"
 _PUBLIC = (
     r"(?i)(?:\b(?:blob|tree|commit|parent|object) |\"(?:x|y|n|x5t)\"\s?:\s?\"|\bserial(?: ?number)?\s?[=:]\s?|\bpeer: "
     r"|\b(?:sha\d{3}-|h1:)[\w+/=]*|\burn:btih:|\b(?:md5|sha-?\d{1,3})(?:sum)?[ :=]{1,3}"
-    r"|\bpublic[ _-]?key[\"'\s:=]{1,4}|fingerprint[\"'\s:=]{1,4}|\bgpg2? --\w+-keys? (?:\S+ )*"
+    r"|\b(?:public[ _-]?key(?:[ _-]token)?|revision|commit|digest|etag|trace|span|err(?:or)?[ _-]?code"
+    r"|(?:cache|foreign|idempotency|partition|primary|sort)[ _-]?key)[\"'\s:=]{1,4}|\bid(?: is)?[:=]?\s"
+    r"|fingerprint[\"'\s:=]{1,4}|\bgpg2? --\w+-keys? (?:\S+ )*"
     r"|(?:^|\n)[-dl][r-][w-][xsS-][rwxsStT-]{6}[^\n]*)$"
 )
-"""What stands before a value that anybody may know: the hash of an object or a file, a public key, a file in a list."""
+"""What stands before a value that anybody may know: the hash of an object or a file, an id, a public key, a file in a
+list."""
 _DUMPED = (
     r"[0-9a-f]{32,128} [ *]\S|[0-9a-f]{8}:? (?:[0-9a-f]{2,4} ){4}|\S{0,40}EXAMPLE(?:KEY)?\b"
     r"|(?:[A-Z][a-z]+){2,}(?:Error|Exception)\b"
@@ -415,6 +420,8 @@ def _is_no_value(text: str, start: int, end: int) -> bool:
     way = text[before:start] + (first + slash if slash else "")
     if text[start - 1 : start] == "/" and _pattern(_BELOW_ROOT).search(way):
         return True  # `/tmp/tmpw1cx2zoq/a.ts`
+    if text[start - 1 : start] == "/" and not value.strip(_HEX):
+        return True  # `GET /api/orders/9f86d081884c7d65`
     if _tells_what_it_is(value):
         return True
     name = _pattern(_ASSIGNED_NAME).search(text, max(0, start - _LINE), start)
@@ -449,7 +456,7 @@ def _is_odd(word: str) -> bool:
 
 
 def _tells_what_it_is(word: str) -> bool:
-    """Whether a word is no secret by its form: a ULID, a parcel, a public key of two makers, an address of the web."""
+    """Whether a word is no secret by its form: a ULID, a parcel, a public key, an address of a chain or of the web."""
     host, slash, _ = word.partition("/")
     may_be_address = slash and ("." in host or host[-1:] == ":")
     return bool(

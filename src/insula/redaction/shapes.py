@@ -64,7 +64,7 @@ stands for a mark where a word begins (in JSON, after a written line end; in a U
 
 PLACES = (
     ("private_key", "-----end", "gd", r"(?<![\w+/=\s\\])(?P<s>[\w+/=\s\\]++)-----end [a-z0-9 ]{0,40}private key", "tail"),
-    ("url", "://", "gd", r"""://[^\s/:@"'<>\\]{0,128}:(?P<s>[^\s/"'<>\\?]{1,256})@""", "in_url"),
+    ("url", "://", "gd", r"""://(?P<u>[^\s/:@"'<>\\]{0,128}):(?!(?P=u)@)(?P<s>[^\s/"'<>\\?]{1,256})@""", "in_url"),
     # connection strings: a value beside the name of who comes in, and users with their passwords
     ("password", "password=,pwd=", "v", r"""(?:user(?:name|_?id| id)?|uid|host|server|data source|dbname|database|catalog)\s?=[^\s=][^\n=]{0,80}(?:=[^\n=]{0,80}){0,6}?"""
      r"""[;&?\s](?:password|pwd)=(?P<b>\{)?(?P<s>(?(b)[^}\n;="\\]*[;=][^}\n"\\]*|[^\s;&"'\\{]{3,}))""", "solid"),
@@ -104,7 +104,7 @@ PLACES = (
     ("authorization", "bearer", "d", r"bearer(?:\s+|%20|[\"']?[:,]\s*[\"']?)(?P<s>[\w.~+/=-]{16,})", "token"),
     ("cookie", "cookie", "v", r"""cookie{QUOTES}(?!(?:theme|lang|locale|mode|consent)=[^;\n]{0,20}(?:; (?:path|max-age|samesite|secure|httponly|expires|domain)[^\n;]*)*$)(?P<s>[\w.-]+=[^\r\n"'\\]{8,})""", "coded"),
     ("cookie", "sess,sid=,_token=,_token\\t,li_at", "v",
-     r"""(?:\b(?:[a-z_.-]*sess(?:ion)?[\w.-]{0,20}|sid|li_at|connect\.sid|(?:remember|auth)[\w-]{0,16}token))["']?(?:=|\t|\s?:\s?["']|",\s*"value":\s*)["']?(?P<s>[\w.%+/=-]{20,})""", "dense"),
+     r"""(?:\b(?:[a-z_.-]*sess(?:ion)?[\w.-]{0,20}|sid|li_at|connect\.sid|(?:remember|auth)[\w-]{0,16}token))["']?(?:=|\t|\s?:\s?["']|",\s*"value":\s*)["']?(?![\da-f]{8}-[\da-f]{4}-)(?P<s>[\w.%+/=-]{20,})""", "dense"),
     ("cookie", "curl", "v", r"""\bcurl\s(?:[^\n|;]{0,200}?\s)??(?:-b\s{0,2}|--cookie[ =])["']?(?P<s>[\w.-]+=[^\r\n"'\\]{8,})""", "coded"),
     # the fields of OAuth (RFC 6749), and what is called like them
     # a variable of a shell, at the head of a command
@@ -122,7 +122,16 @@ PLACES = (
     ("password", "--passphrase", "v", r"""(?<![\w-])--passphrase[\s=]{1,4}(?P<q>["'])(?P<s>(?![${])[^"'\\\n]{4,})(?P=q)""", "solid"),
     ("code", " key ", "v", r"""(?:wi-?fi|wlan|ssid|router|fritz)[^\n]{0,40}? key:? (?P<s>\d{4}(?: \d{4}){3,4})(?! ?\d)""", ""),
     # who comes in, and with what: an address and a sign between the two
-    ("password", "@", "v", r"""[\w.+-]{1,64}@[\w-]{1,64}(?:\.[\w-]{2,24}){1,3} ?/ ?(?P<s>(?=\S*[a-z])(?=\S*[\d#$%&*+~^!])[^\s"'\\/|@]{6,64})(?=[.,;]?(?:\s|$))""", "coined"),
+    ("password", "@", "v", r"""[\w.+-]{1,64}@[\w-]{1,64}(?:\.[\w-]{2,24}){1,3} ?/ ?(?P<s>(?=\S*[a-z])(?=\S*[\d#$%&*+~^!])[^\s"'\\/|]{6,64})(?=[.,;]?(?:\s|$))""", "coined"),
+    # the password of an app in a call that signs in, and a value behind its name in the arguments of any call
+    ("password", "login", "v", r"""\blogin\(\s?["'][^"'\n]{1,64}["'],\s?["'](?P<s>[a-z]{4}(?: [a-z]{4}){3})["']""", "jumbled"),
+    ("password", "password\",password'", "v", r"""["'][\w.-]{0,60}password["'],\s?["'](?P<s>[^\s"'\\]{6,64})["']""", "mixed"),
+    # a quoted name that says no more than that it is a password, and words with a number or a sign between them
+    ("password", "password\",passwd\",pwd\",passwort\",senha\",contraseña\"", "v", r"""["'](?:password|passwd|pwd|passwort|senha|contraseña)["']\s?(?::|=>)\s?["'](?P<s>[^\s"'\\]{6,64})["']""", "joined"),
+    # what a program has just made, or is joined with
+    ("password", "password is generated", "v", r"""\btemporary password is generated for \S{1,80}: (?P<s>\S{6,64})""", ""),
+    ("token", "--", "v", r"""(?<![\w-])--(?:[a-z]{1,16}-){0,3}token[ =]["']?(?P<s>[\w.~+/=-]{16,})""", "token"),
+    ("key", "unseal key", "v", r"""\bunseal key \d{1,2}: (?P<s>[\w+/=]{20,})""", ""),
     # a licence in rows of eight letters and digits
     ("key", "license,licence", "v", r"""\blicen[cs]e\b[^\n]{0,60}(?:\n[^\n]{0,60}){0,4}?\n(?P<s>(?:[a-z\d]{2,8}-\d{4,8}\s*\n)?(?:[a-z\d]{8}(?: [a-z\d]{8}){3}(?:\s*\n|$)){1,12})""", "base32"),
     # the label of a router, and the key alone on the next line

@@ -5,13 +5,15 @@ from functools import cache
 
 from insula.redaction.shapes import FORMS, PARTS, STATES
 
-_BEGINS = r"MARK(?:(?<![\w-]MARK)|(?<=\\[nrt]MARK)|(?<=%[0-9A-Fa-f]{2}MARK))"
+_BEGINS = r"MARK(?:(?<![\w-]MARK)|(?<=\\[nrt]MARK)|(?<=%[0-9A-Fa-f]{2}MARK)|(?<=_MARK)(?<![^\s*(]_MARK))"
 _REFERENCE = (  # a variable, an element, a test, a path, a sequence, an algorithm's name: nothing is hidden in it
     r"[<{(\[|:]|[a-z_]\w*\[\d{1,3}\]?$|test_[a-z]\w*$|[a-z_]\w*\.[a-z_]\w*\(|aaaa[bce]3nza|ssh-(?:rsa|ed25519|dss)|\.[*+]|(?:file|env|fd|arn|op|vault):|\$[a-z_{(]|\$\d$|%[a-z({]|[@!][a-z_]+$|#\{|\*\*|\d?1234567\d*$|abcdef\w*$"
     r"|(?:[a-z]:|~|\.{0,2})[/\\][\w.@~+-]+(?:[/\\.]|$)"
     r"|(?:sha|md|utf|base|[rhep]s|oauth|argon|aes|rsa|bcrypt|ipv|v|gpt)[-_]?\d+[a-z-]{0,9}$"
 )
 _PLACEHOLDER = r"example|your|placeholder|change[_-]?me|dummy|sample|redacted|replace|xxx|\*\*\*|\.\.\.|…|•|://"
+_STANDS_FOR_ANOTHER = r"(?i)example|placeholder|change[_-]?me|redacted|replace|your[a-z_-]|x{4}|(.)\1{7}"
+"""What a token or a value of a place says where it is to be filled in: by chance one in 20,000 tokens does."""
 _EMPTY_WORDS = (
     " pass password passwd passwort kennwort contraseña senha secret token key string text none null undefined true"
     " false required optional default value test hidden plaintext hashed bearer basic "
@@ -37,6 +39,8 @@ _GROUPS = 6
 _CODED = r"\d|[a-z][A-Z]"
 _HEX = r"(?i)[0-9a-f-]+$|.*[0-9a-f]{32}"
 _CARD = r"4(?:.{12}|.{15}|.{18})$|(?:5[1-5]|2[2-7]|6[0245]|35).{14}$|62.{14,17}$|3[47].{13}$|3[068].{12}$"
+_TEST_DIGITS = 5
+"""How many different digits the cards have that are published for tests; of a thousand others four have so few."""
 _DOUBLED = str.maketrans("0123456789", "0246813579")
 
 
@@ -55,6 +59,11 @@ def is_trivial(value: str) -> bool:
     if len(set(start)) < 4 or f" {start.rstrip('0123456789')} " in _EMPTY_WORDS:
         return True
     return (compiled(_REFERENCE).match(start) or compiled(_PLACEHOLDER).search(start)) is not None
+
+
+def is_filler(value: str) -> bool:
+    """Whether a value says that another is to stand in its place, as `sk_live_xxxxxxxx` and `ghp_yourTokenHere`."""
+    return compiled(_STANDS_FOR_ANOTHER).search(value) is not None
 
 
 def is_solid(value: str) -> bool:
@@ -78,6 +87,13 @@ def is_coined(value: str) -> bool:
 def is_opaque(value: str) -> bool:
     """Whether a value is mixed, and no name that is made of words and numbers."""
     return is_mixed(value) and not (compiled(r"[-_./:@]").search(value) and compiled(_WORDY).match(value))
+
+
+def is_joined(value: str) -> bool:
+    """Whether a value is words with a number or a sign between them, and speaks of no password."""
+    return compiled(r"(?i)(?!.*(?:pass|pw|secret|token|contrase|senha))\w+[-_.\d!@#$%&*+]").match(
+        value
+    ) is not None and is_solid(value)
 
 
 def is_credentials(value: str) -> bool:
@@ -116,7 +132,7 @@ def is_tail(value: str) -> bool:
 def is_guarded_path(value: str) -> bool:
     """Whether the path of a webhook holds what nobody would guess."""
     parts = [part for part in re.split("[/@]", value) if part]
-    dense = [part for part in parts if len(part) >= 6 and any(char.isdigit() for char in part)]
+    dense = [part for part in parts if len(part) >= 6 and has_digit(part) and not part.isdigit()]
     return any(is_token(part) or compiled(_HEX).match(part) for part in dense if len(part) >= 16) or len(dense) > 1
 
 
@@ -190,7 +206,7 @@ def is_dense_in(bits: float, value: str) -> bool:
 
 def is_card(value: str) -> bool:
     digits = value.replace(" ", "").replace("-", "")
-    if not compiled(_CARD).match(digits) or "00000000" in digits or digits == digits[:4] * 4:  # for tests
+    if not compiled(_CARD).match(digits) or len({*digits}) <= _TEST_DIGITS:
         return False
     return sum(map(int, digits[-1::-2] + digits[-2::-2].translate(_DOUBLED))) % 10 == 0
 
@@ -225,6 +241,7 @@ VALUES = {
     "dense": is_dense,
     "digit": has_digit,
     "in_url": is_filled_in,
+    "joined": is_joined,
     "jumbled": is_jumbled,
     "luhn": is_card,
     "mixed": is_opaque,
