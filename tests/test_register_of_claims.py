@@ -25,8 +25,9 @@ from insula.memory.storage.store import Store
 from insula.metacognition.claims import KINDS, ClaimCount, count_claims
 from insula.metacognition.engine import SOUL
 from insula.metacognition.outcome import TurnResult
-from insula.night import outcomes, telling
-from insula.night.cycle import PhaseName, PhaseReport
+from insula.night import outcomes
+from insula.night.cycle import PhaseName, PhaseReport, SleepReport
+from insula.operations.nights import TITLES, NightChange, describe_report
 from insula.server.page.rendering import render_page
 from insula.server.page.views import turns, words
 from insula.settings import load_settings
@@ -383,14 +384,15 @@ def test_each_verdict_of_a_turn_has_its_words_in_the_register() -> None:
     assert set(register.claim_keys("why.memory")) == {f"kind.{kind}" for kind in VERDICTS}
 
 
-@pytest.mark.parametrize("name", [name for name in PhaseName if name != PhaseName.END])
+@pytest.mark.parametrize("name", [name for name in TITLES if name != PhaseName.FILE])
 def test_what_a_phase_of_a_night_says_needs_an_entry(name: PhaseName, monkeypatch: pytest.MonkeyPatch) -> None:
-    report = PhaseReport(name=name, state="done", found={"says": ["Something."]})
-    assert telling.describe_phase(report).said == "Something."
+    said = PhaseReport(name=name, state="done", found={"says": ["Something."]})
+    report = SleepReport(user="ana", date="night", phases=(said,))
+    assert describe_report(report).changes == (NightChange("Something."),)
     without = {key: one for key, one in REGISTER.items() if key != f"night.{name}"}
     monkeypatch.setattr(register, "REGISTER", without)
     with pytest.raises(LookupError, match="entry"):
-        telling.describe_phase(report)
+        describe_report(report)
 
 
 def test_each_sense_is_in_the_register_and_none_speaks_that_its_register_has_off(

@@ -12,9 +12,8 @@ from insula.memory.storage.rows import (
     StoredPhaseReport,
     TranscriptLine,
 )
-from insula.night.cycle import PhaseName, PhaseReport
+from insula.night.cycle import PhaseName, PhaseReport, SleepReport
 from insula.night.phases import PHASES
-from insula.night.telling import describe_phase
 from insula.operations import nights
 from insula.server.page.markdown import LONGEST, as_html
 from insula.server.page.views import turns
@@ -74,7 +73,8 @@ def test_a_report_of_another_version_is_told_as_far_as_it_is_understood() -> Non
     newest, oldest = nights.list_nights(reports)
     assert newest.changes == (nights.NightChange("A phase of another version of Insula."),)
     assert oldest.changes == (nights.NightChange("Added: Be brief."),)
-    assert describe_phase(PhaseReport(name=PhaseName.SOUL, state="failed", why="The disk is full.")).failed
+    report = PhaseReport(name=PhaseName.SOUL, state="failed", why="The disk is full.")
+    assert nights.describe_report(SleepReport(user="ana", date="night", phases=(report,))).failed
 
 
 def test_a_night_that_has_not_ended_says_how_far_it_is() -> None:

@@ -28,10 +28,10 @@ from insula.errors import InputError, InsulaError
 from insula.memory.storage import views
 from insula.night.cycle import is_due
 from insula.night.guidelines import adopt_edits, read_soul_state
-from insula.night.telling import OFF, TITLE, changed_last_night
 from insula.night.understanding import read_next_lines
 from insula.operations.facts import list_facts
 from insula.operations.guidance import list_guidance
+from insula.operations.nights import OFF, TITLE, changed_last_night
 from insula.redaction import redact
 from insula.settings import Settings
 from insula.text.analysis import clean_text

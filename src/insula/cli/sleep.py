@@ -33,8 +33,7 @@ from insula.metacognition.facade import note_stuck
 from insula.metacognition.nights import run_night
 from insula.night.cycle import SleepReport
 from insula.night.phases import understanding_phases
-from insula.night.telling import NOTHING
-from insula.operations.nights import describe_report
+from insula.operations.nights import NOTHING, describe_report
 from insula.settings import Settings
 from insula.types import IMPASSE
 

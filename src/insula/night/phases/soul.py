@@ -110,7 +110,7 @@ async def lay_down(night: Night) -> Result:
     if night.soul is None or not past:
         return Result({"written": False}, skipped="There is no file, or nothing to write into it.")
     written, why = put_down(night.soul, past)
-    return Result({"written": written}, skipped=why, says=["SOUL.md is written."] if written else ())
+    return Result({"written": written}, skipped=why)
 
 
 # The guidelines that are offered.
