@@ -22,8 +22,8 @@ from insula.memory.storage.store import Recollection, Store
 from insula.memory.storage.vectors import Embed
 from insula.metacognition.arguments import check_options
 from insula.metacognition.backlog import Backlog
-from insula.night import soul
-from insula.night.prompts import FORMS
+from insula.night.prompts import ASKED
+from insula.night.soul import document as soul
 from insula.night.view import Guidelines, read_guidelines
 from insula.session.regulator import Regulator
 from insula.session.snapshot import Snapshot
@@ -267,7 +267,7 @@ class Engine:
                 version,
                 guidance.find_lessons(kept, self.store.now()),
                 standing,
-                guidance.find_insights(await self.store.nights.list_insights(place.user_id, INSIGHTS), FORMS),
+                guidance.find_insights(await self.store.nights.list_insights(place.user_id, INSIGHTS), ASKED),
                 await asyncio.to_thread(self._read_guidelines, latest[0].content if latest else "", kept, standing),
                 apply_own(self.calibration, own[0].content) if own else self.calibration,
             )

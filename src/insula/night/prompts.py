@@ -47,8 +47,7 @@ be kept away from them, such as what they are allergic to. Nothing may contradic
 What would fit any user on any day is worth nothing: rather leave a list empty."""
 
 REFLECTION_ASKS = (
-    "The sessions since the last reflection:\n\n{new}{earlier}{guidance}{stated}{corrected}"
-    "{unanswered}\n\nWrite the five lists."
+    "The sessions since the last reflection:\n\n{new}{earlier}{guidance}{stated}{corrected}\n\nWrite the five lists."
 )
 SECOND_LOOK = """\
 You check notes on how an assistant is to work with one user.
@@ -66,14 +65,12 @@ SECOND_LOOK_ASKS = "The pairs:\n\n{lines}\n\nWrite a verdict on each."
 GUIDANCE = "\n\nGuidance that stands:\n\n{lines}"
 STATED = "\n\nWhat the user wants of all answers and has said of themselves, which nothing may contradict:\n\n{lines}"
 CORRECTIONS = "\n\nWhat the user corrected, word for word:\n\n{lines}"
-UNANSWERED = "\n\nQuestions that were left open:\n\n{lines}"
 EARLIER = "\n\nRecords of earlier sessions, for context:\n\n{lines}"
 
 # What is found without a model is said in few words of our own: two findings are told apart by the user's words.
 OPEN = "Asked again and not answered: “{question}”."
 ASKED = OPEN.partition("{")[0]
-FORMS = (ASKED,)
-"""How insights begin that say what is there, and not what to make of it."""
+"""How an insight begins that says what is there, and not what to make of it."""
 
 
 def summary_prompt(messages: Iterable[Mapping[str, object]]) -> Prompt:
@@ -87,7 +84,6 @@ def reflection_prompt(
     guidance: Iterable[Mapping[str, object]] = (),
     stated: Iterable[Mapping[str, object]] = (),
     corrections: Iterable[Mapping[str, object]] = (),
-    unanswered: Iterable[Mapping[str, object]] = (),
     room: int = 1,
 ) -> Prompt:
     """Asks for what there is to learn from some sessions, and what becomes of what was learned before."""
@@ -97,7 +93,6 @@ def reflection_prompt(
         "guidance": _format_part(GUIDANCE, guidance),
         "stated": _format_part(STATED, stated),
         "corrected": _format_part(CORRECTIONS, corrections),
-        "unanswered": _format_part(UNANSWERED, unanswered),
     }
     return Prompt(instructions=REFLECTION.format(room=room), prompt=REFLECTION_ASKS.format(**parts))
 

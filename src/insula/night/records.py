@@ -1,4 +1,4 @@
-"""What a reflection looks back on: the turns of the day, the guidance that stands, corrections, open questions."""
+"""What a reflection looks back on: the turns of the day, the guidance that stands, corrections."""
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
@@ -12,14 +12,14 @@ from insula.night.corrections import find_corrections
 from insula.night.cycle import Night
 from insula.night.grounding import find_harm
 from insula.night.transcript import READ, quote_session
-from insula.night.unsettled import SessionLines, still_open
+from insula.night.unsettled import SessionLines
 from insula.screening import screen_text
 from insula.types import CONFIDENCE_LOW, IMPASSE, TURN, SignalKind
 
 LATEST, CONTEXT = 50, 50
 """New sessions that are reflected on, and earlier ones beside them; of both the latest."""
 LOOKED_THROUGH = 200
-"""Messages of a session that are searched for corrections and open questions, the last ones."""
+"""Messages of a session that are searched for corrections and for questions asked again, the last ones."""
 GUIDANCE = 40
 """Guidelines that a reflection is shown, the latest."""
 CORRECTED = 20
@@ -27,8 +27,6 @@ CORRECTED = 20
 CORRECTION_CHARS = 300
 PREFERENCES, FACTS, LINE_CHARS = 30, 40, 200
 """Preferences and facts that it is shown, the latest, and characters of each."""
-OPEN_QUESTIONS = 10
-"""Open questions that it is shown, the latest."""
 TROUBLE: tuple[SignalKind, ...] = (CONFIDENCE_LOW, IMPASSE)
 """Signals of a turn that went badly."""
 Json = dict[str, object]
@@ -163,16 +161,6 @@ async def list_corrections(night: Night, days: Iterable[Json]) -> list[Json]:
         and not (text := screen_text(each.own, CORRECTION_CHARS)).reasons
     ]
     return said[-CORRECTED:]
-
-
-async def list_unanswered(night: Night, sessions: Sequence[int]) -> list[Json]:
-    """The questions that some sessions left open, in the user's own words, screened."""
-    read, turns = await read_through(night, sessions)
-    said = (
-        (proposal, screen_text(proposal.about, CORRECTION_CHARS))
-        for proposal in still_open(read, turns)[-OPEN_QUESTIONS:]
-    )
-    return [{"question": text.text, "sessions": list(proposal.sessions)} for proposal, text in said if not text.reasons]
 
 
 async def read_through(night: Night, sessions: Sequence[int]) -> tuple[SessionLines, list[StoredSignal]]:

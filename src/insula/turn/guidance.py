@@ -4,7 +4,7 @@ Of lessons and insights a share is withheld by lot from a session, so that it ca
 withheld leaves its place empty. What a person wrote or pinned no lot withholds.
 """
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable
 from hashlib import sha256
 from typing import NamedTuple
 
@@ -95,16 +95,16 @@ def _read_lesson(kept: StoredGuidance, now: float) -> ActiveLesson | None:
     )
 
 
-def find_insights(understood: Iterable[Understood], forms: Sequence[str]) -> tuple[ActiveInsight, ...]:
+def find_insights(understood: Iterable[Understood], untold: str) -> tuple[ActiveInsight, ...]:
     """The insights that may be told, screened anew.
 
     Args:
-        forms: how those begin that say what is there and not what to make of it.
+        untold: how those begin that say what is there and not what to make of it.
     """
     insights: list[ActiveInsight] = []
     for insight in understood:
         text = screen_text(insight.content, INSIGHT_CHARS)
-        if text.text and not text.reasons and not insight.content.startswith(tuple(forms)):
+        if text.text and not text.reasons and not insight.content.startswith(untold):
             insights.append(
                 ActiveInsight(insight.id, text.text, frozenset(analyse_text(text.text).terms), insight.importance)
             )

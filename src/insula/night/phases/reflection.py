@@ -51,7 +51,6 @@ from insula.night.records import (
     list_preferences,
     list_standing,
     list_stated,
-    list_unanswered,
     read_records,
     read_through,
 )
@@ -297,7 +296,6 @@ async def _ask_reflection(night: Night, model: "Model", records: Records, room_f
             stands,
             await list_stated(night),
             await list_corrections(night, shown.days),
-            await list_unanswered(night, shown.sessions),
             retirement_limit(len(stands)),
         ),
         Reflection,
