@@ -17,10 +17,10 @@ from insula.memory.storage import journal, nights
 from insula.memory.storage.changes import Forget, InsightChange, LessonChange, Lived, Merge, RevisionChange, Summary
 from insula.memory.storage.schema import nights as journal_rows
 from insula.memory.storage.store import Store
-from insula.night import soul
 from insula.night.cycle import Night, Phase, PhaseName, PhaseReport, Result, SleepReport, sleep_cycle
 from insula.night.phases import PHASES
 from insula.night.phases.consolidation import consolidate_memories
+from insula.night.soul import document as soul
 from insula.testing import memory_store
 
 pytestmark = pytest.mark.anyio

@@ -14,11 +14,11 @@ from insula.guidance import MUTED, RETIRED
 from insula.memory.retrieval.embedding import embed_each, embed_text
 from insula.memory.storage.changes import LessonChange, RevisionChange
 from insula.memory.storage.store import Store
-from insula.night import soul
 from insula.night.agreement import says_opposite, says_same
 from insula.night.distil import DRIFT, DistilResult, Guideline, distil_document
-from insula.night.soul import SECTIONS, Document, Section, parse_document, render_document
+from insula.night.soul import document as soul
 from insula.night.soul import file as soul_file
+from insula.night.soul.document import SECTIONS, Document, Section, parse_document, render_document
 from insula.night.soul.render import WORDS, count_told_words, count_words, prompt_text
 from insula.night.view import AT_ONCE, read_guidelines
 

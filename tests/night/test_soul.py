@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from growth import LINEAR, growth
 from insula import InputError
-from insula.night.soul import (
+from insula.night.soul.document import (
     MOST_CHARS,
     SECTIONS,
     TEMPLATE,

@@ -14,9 +14,9 @@ from playwright.sync_api import Browser, Page, sync_playwright
 
 from insula.guidance import SHOWN, WITHHELD
 from insula.memory.storage.changes import LessonChange, Lived, RevisionChange
-from insula.night import soul
 from insula.night.cycle import sleep_cycle
 from insula.night.phases import PHASES
+from insula.night.soul import document as soul
 from insula.testing import Request, ScriptedModel
 
 ROOT = Path(__file__).parents[2]

@@ -20,9 +20,9 @@ from insula.errors import ModelUnavailable
 from insula.memory.storage import journal
 from insula.memory.storage.changes import LessonChange, RevisionChange
 from insula.memory.storage.store import Store
-from insula.night import soul
 from insula.night.curation import REQUESTS
-from insula.night.soul import Document
+from insula.night.soul import document as soul
+from insula.night.soul.document import Document
 from insula.server.app import create_app
 from insula.server.service import Service
 from insula.server.serving import StreamServer, make_server

@@ -16,8 +16,9 @@ from insula.memory.storage.ledger import Do, GuidancePiece
 from insula.memory.storage.rows import Cited, Revised, StoredGuidance
 from insula.memory.storage.store import Store
 from insula.memory.wishes import is_told, is_wish
-from insula.night import guidelines, soul
+from insula.night import guidelines
 from insula.night.distil import find_flaw
+from insula.night.soul import document as soul
 from insula.night.view import with_preferences
 from insula.redaction import redact
 

@@ -14,9 +14,9 @@ from insula.memory.storage import ledger
 from insula.memory.storage.changes import RevisionChange
 from insula.memory.storage.rows import Revised, StoredGuidance
 from insula.memory.storage.store import Store
-from insula.night import soul
-from insula.night.soul import Document, Section, is_preference
+from insula.night.soul import document as soul
 from insula.night.soul import file as soul_file
+from insula.night.soul.document import Document, Section, is_preference
 from insula.night.view import retire_removed
 
 SUBJECT, PROPOSAL = "soul", "soul:proposal"

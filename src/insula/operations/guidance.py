@@ -21,7 +21,7 @@ from insula.memory.wishes import preference_words as words_of
 from insula.night import curation
 from insula.night.curation import ExplainedPiece
 from insula.night.guidelines import SUBJECT
-from insula.night.soul import Document, parse_document
+from insula.night.soul.document import Document, parse_document
 from insula.text.analysis import surface_forms
 from insula.text.wording import count_noun, count_times, day_of, join_parts
 from insula.turn.guidance import ActiveLesson, find_lessons

@@ -9,7 +9,6 @@ from insula.memory.storage.changes import Change, LessonChange, Retired, Revisio
 from insula.memory.storage.ledger import list_pieces
 from insula.memory.storage.rows import Revised, StoredGuidance
 from insula.memory.wishes import CROWDED, WHY, is_wish
-from insula.night import soul
 from insula.night.cycle import Night, PhaseName, Result
 from insula.night.distil import Guideline, distil_document
 from insula.night.guidelines import (
@@ -24,8 +23,9 @@ from insula.night.guidelines import (
     section_of,
 )
 from insula.night.operations import Handover, apply_operations
-from insula.night.soul import Document, Section
+from insula.night.soul import document as soul
 from insula.night.soul import file as soul_file
+from insula.night.soul.document import Document, Section
 from insula.night.view import retire_removed, with_preferences
 from insula.text.wording import count_noun, undo_by
 

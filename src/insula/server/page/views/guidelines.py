@@ -8,7 +8,7 @@ from typing import Literal
 
 from insula.coding.replay import figures
 from insula.memory.storage.rows import Revised
-from insula.night import soul
+from insula.night.soul import document as soul
 from insula.operations.guidance import GuidanceItem
 from insula.server.page.views.words import describe_author
 
