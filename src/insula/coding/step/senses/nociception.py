@@ -21,8 +21,8 @@ FIXES = 2
 TURNS = 3
 """Turns in which a goal must have failed alike, or in a row in which all fails with like errors, ..."""
 CHECKED = 4
-"""... or this many of what is refused, and of a check whose words no two changes left as they were: to look again is no
-loop yet, and what says something else has got on."""
+"""... or this many of what is refused, and of a check unless its words stayed as they were, through two changes or
+while the very same call was all that was done: to look again is no loop yet, what says something else has got on."""
 
 
 def feel(state: State, action: Action) -> Reading | None:
@@ -37,7 +37,9 @@ def _read_goal(state: State) -> Reading | None:
     if goal is None or (goal.is_command and goal.edits > FIXES):
         return None
     survives = goal.fixes >= FIXES and goal.same_words
-    if goal.turns < (CHECKED if goal.denied or (goal.proves and not survives) else TURNS):
+    is_repeated = goal.same_words and _repeats_call(state)
+    moves = goal.proves and not (survives or is_repeated)
+    if goal.turns < (CHECKED if goal.denied or moves else TURNS):
         return None
     form = "denied" if goal.denied else "survives" if survives else "goal"
     return Reading(sense=NAME, count=goal.turns, key=goal.id, first=goal.first, form=form, goal=goal, label=goal.label)
@@ -46,6 +48,12 @@ def _read_goal(state: State) -> Reading | None:
 def _get_goal(state: State) -> "Goal | None":
     """The open failure that was met last, in this turn."""
     return next((goal for goal in reversed(state.goals) if goal.last == state.turn.number), None)
+
+
+def _repeats_call(state: State) -> bool:
+    """Whether nothing but one and the same call was made for some turns."""
+    row = group_by_turn(state.window)[-TURNS:]
+    return len(row) == TURNS and all(group.failing and group.signature == row[0].signature for group in row)
 
 
 def _read_row(state: State) -> Reading | None:
