@@ -71,7 +71,7 @@ async def found(store: Store, user: str) -> list[list[tuple[str, str, float]]]:
                 place,
                 build_cue(analyse_text(question), USER, ASSISTANT),
                 16,
-                vectors=[vector] if vector is not None else [],
+                sought=[vector] if vector is not None else [],
             )
             every.append([(one.memory.content, one.memory.session, one.score) for one in seen.recalled])
     return every
@@ -88,7 +88,7 @@ async def both(anyio_backend: str, tmp_path: Path, database: str) -> AsyncGenera
 
 def move_back(connection: sa.Connection) -> None:
     """Give the tables the form that they had in an earlier version."""
-    for column in ("taken INTEGER NOT NULL DEFAULT 0", "cap JSON"):
+    for column in ("taken INTEGER NOT NULL DEFAULT 0", "cap JSON", "cost DOUBLE PRECISION NOT NULL DEFAULT 0"):
         connection.execute(sa.text(f"ALTER TABLE spending ADD COLUMN {column}"))
     connection.execute(sa.text("INSERT INTO spending (night, user_id, taken) VALUES ('2026-01-06', 0, 1)"))
     set_version(connection, OLDEST)
