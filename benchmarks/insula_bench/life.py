@@ -50,9 +50,11 @@ LATER = (
 FURTHER = (
     *("seventh", "eighth", "ninth", "tenth", "eleventh", "twelfth", "thirteenth", "fourteenth"),
     *("sixth", "fifteenth", "eighteenth", "nineteenth", "twentieth", "twenty_first"),
-    *("twenty_fourth", "twenty_fifth"),
+    *("twenty_fourth", "twenty_fifth", "twenty_sixth", "twenty_seventh", "twenty_eighth"),
 )
 """Tables by more authors, which the heads learn from."""
+HELD_LIVES = ("held_lives", "held_lives_2")
+"""Whole lives that no fit reads."""
 
 
 class Lived(NamedTuple):
@@ -187,7 +189,8 @@ async def live(
         lived += await ask_questions(language, half, claims)
         if not (short or claims):
             for nights in (0, 3):
-                lived += await live_life(language, nights, claims)
+                for table in HELD_LIVES:
+                    lived += await live_life(table, language, nights, claims)
     if not short:
         for fortnight in read_fortnights():
             if fortnight["languages"][0] in chosen:
@@ -218,9 +221,9 @@ async def ask_questions(language: str, half: str, claims: Sequence[str] = ()) ->
     return lived
 
 
-async def live_life(language: str, nights: int, claims: Sequence[str] = ()) -> list[Lived]:
+async def live_life(life: str, language: str, nights: int, claims: Sequence[str] = ()) -> list[Lived]:
     """A person's life of two hundred facts, in which nothing ends, and each of them asked for in two wordings."""
-    rows = read("held_lives", language)
+    rows = read(life, language)
     lived: list[Lived] = []
     async with person((), claims) as (mind, clock):
         for row in rows:
