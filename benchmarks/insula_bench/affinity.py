@@ -2,12 +2,13 @@
 
 Questions and what was told are drawn together where the one asks for the other, among all that the same author wrote:
 the loss is the cross entropy of the line that answers (InfoNCE: van den Oord et al. 2018, arXiv 1807.03748), with the
-cosine of the shipped embedding beside a product of few dimensions, which is drawn to nothing. A question that no line
-answers is drawn to a choice of its own, beside the lines: who told the vet's name and asks for her number is answered
-by none, however near that is. Fitted on pairs that several people wrote (`asked/` and `sides/`, one file an author and
-a language: `asks` for what the line tells, `unanswered` for another side of it; `owners/`: the same matters of oneself
-and of one's people), on three tables of `life/`, on the small talks and on `matters.txt`; the lives on which the scores
-of `gate.py` are reported are by others.
+cosine of the shipped embedding beside a product of few dimensions. Of a question a hidden layer reads what the encoder
+saw at its places, too; of a line only its vector is kept. A question that no line answers is drawn to a choice of its
+own, beside the lines: who told the vet's name and asks for her number is answered by none, however near that is. Fitted
+on pairs that several people wrote (`asked/` and `sides/`, one file an author and a language: `asks` for what the line
+tells, `unanswered` for another side of it; `owners/`: the same matters of oneself and of one's people), on whole lives
+and on people's days (`life/`), on the small talks and on `matters.txt`; the lives on which the scores of `gate.py` are
+reported are by others.
 """
 
 import json as jsonlib
@@ -19,6 +20,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from insula.language.heads import DIMENSIONS, REQUEST, read_request
 from insula.language.units import split_units
 from insula.memory.retrieval.embedding import embed_each, embed_text
 from insula.text.analysis import analyse_text
@@ -27,15 +29,16 @@ from insula_bench.conversations import read as conversation_table
 
 Array = npt.NDArray[np.float32]
 
-DIMENSIONS = 48
-EPOCHS, ASKED = 40, 256
+SOUGHT, HIDDEN = 96, 128
+"""Numbers that a question and a line are compared by, and the width of the layer on all that is read of a question."""
+EPOCHS, ASKED = 20, 256
 """Rounds through the authors, and questions of one that are read at once."""
-RATE, DECAY, SECOND, EPSILON = 3e-3, 0.9, 0.99, 1e-8
-LEFT_OUT = 0.3
-"""The share of a vector's numbers that is left out at random in each step (dropout: Srivastava et al. 2014)."""
-SHRINK = 0.003
-CONSTANT = 0.5
-"""Beside the numbers of a vector: what a question, or a line, counts for by itself."""
+RATE, DECAY, SECOND, EPSILON = 1e-3, 0.9, 0.99, 1e-8
+LEFT_OUT, LEFT_OUT_INSIDE = 0.5, 0.2
+"""The share of what is read, and of the hidden layer, that is left out at random in each step (dropout: Srivastava et
+al. 2014)."""
+SPREAD = 0.04
+"""How far from nothing the weights are at first."""
 NOTHING = 0.45
 """How near the choice of no line is at first."""
 SCALE = 20.0
@@ -45,9 +48,10 @@ LIVES = ("later", "third", "fourth")
 """Tables of `life/`: personal questions, more than half of which nothing answers."""
 UNREAD = life.FURTHER[:4]
 """Tables of people's days that the projections are not fitted on: `gate` lives them."""
-DAYS = (*LIVES, "fifth", "eleventh", "twelfth", "thirteenth", "fourteenth")
-"""Those that they are fitted on. With the newer ones the line that answers stood first no more often, and plain
-questions lost theirs ("What do I do for a living?" beside "I work as a teacher now.")."""
+DAYS = (*LIVES, "fifth", *life.FURTHER[4:])
+"""Those that they are fitted on."""
+WHOLE_LIVES = ("lives_2", "lives_3", "lives_4", "lives_5", "lives_6", "lives_7", "lives_8")
+"""Lives of 200 facts, each asked for twice; `gate` lives the first."""
 LEAST = 1e-12
 OWNERS = 4
 """Of each matter of `owners/`."""
@@ -65,18 +69,23 @@ class Pairs(NamedTuple):
 
 
 class Read(NamedTuple):
-    """The same by their vectors."""
+    """The same as it is read."""
 
-    asked: Array
+    asked: npt.NDArray[np.float16]
+    """What `insula.language.heads.read_request` gives of each question."""
     told: Array
     answers: npt.NDArray[np.bool_]
 
 
-class Projections(NamedTuple):
-    """What makes questions and lines comparable, the last row the bias; see `answer_affinities`."""
+class Weights(NamedTuple):
+    """What is fitted; see `insula.language.heads.Projections`. The last row of the first three is the bias."""
 
     asked: Array
     told: Array
+    hidden: Array
+    out: Array
+    nothing: Array
+    """How near the choice of no line is."""
 
 
 def read_pairs() -> Iterator[Pairs]:
@@ -90,6 +99,9 @@ def read_pairs() -> Iterator[Pairs]:
         yield _pairs(asked, told)
     for file in sorted((files("insula_bench") / "owners").iterdir(), key=lambda one: one.name):
         yield from _owned([jsonlib.loads(line) for line in file.read_text("utf-8").splitlines()])
+    for table in WHOLE_LIVES:
+        for language in life.languages():
+            yield from _whole_life(life.read(table, language), language)
     for table in DAYS:
         yield from (_life(life.read(table, language), language) for language in life.languages())
     yield _pairs(*_talks())
@@ -106,6 +118,14 @@ def _owned(rows: Sequence[Mapping[str, Any]]) -> Iterator[Pairs]:
     for half in range(2):
         told = [(text, at) for at, row in enumerate(rows) if (at // OWNERS + at) % 2 == half for text in row["states"]]
         yield _pairs([(ask, at) for at, row in enumerate(rows) for ask in row["asks"]], told)
+
+
+def _whole_life(rows: Sequence[life.Row], language: str) -> Iterator[Pairs]:
+    """Two people who told every other fact of a life, and ask for all of them, in two wordings each."""
+    asked = [(ask, at) for at, row in enumerate(rows) for ask in row["asks"]]
+    for half in range(2):
+        told = [(text, at) for at, row in enumerate(rows) if at % 2 == half for text in _texts(row["text"], language)]
+        yield _pairs(asked, told)
 
 
 def _life(rows: Sequence[life.Row], language: str) -> Pairs:
@@ -149,65 +169,72 @@ def _matters() -> tuple[list[tuple[str, int]], list[tuple[str, int]]]:
     return asked, told
 
 
-def fit_projections() -> Projections:
+def fit_projections() -> Weights:
     """Fit them, always from the same start, by Adam (Kingma and Ba 2014)."""
-    data = [Read(_vectors(one.asked), _vectors(one.told), one.answers) for one in read_pairs()]
+    data = [Read(_read_questions(one.asked), _read_lines(one.told), one.answers) for one in read_pairs()]
     dice = np.random.default_rng(0)
-    width = data[0].asked.shape[1]
-    weights = [dice.normal(0, 0.02, (width, DIMENSIONS)).astype(np.float32) for _ in range(2)]
-    weights.append(np.array([NOTHING], np.float32))
-    first = [np.zeros_like(one) for one in weights]
-    second = [np.zeros_like(one) for one in weights]
-    step = 0
-    for epoch in range(EPOCHS):
-        rate = RATE * (1 - epoch / EPOCHS)
+    shapes = (DIMENSIONS + 1, SOUGHT), (DIMENSIONS + 1, SOUGHT), (REQUEST + 1, HIDDEN), (HIDDEN, SOUGHT)
+    start = [(dice.normal(0, SPREAD, shape)).astype(np.float32) for shape in shapes]
+    weights = Weights(*start, nothing=np.array([NOTHING], np.float32))
+    for biased in weights[:3]:
+        biased[-1] = 0
+    first, second = ([np.zeros_like(one) for one in weights] for _ in range(2))
+    step, steps = 0, EPOCHS * len(data)
+    for _ in range(EPOCHS):
         for at in dice.permutation(len(data)):
             asked, told, answers = data[int(at)]
             some = dice.permutation(len(asked))[:ASKED]
+            rate = RATE * (1 - step / steps)
             step += 1
-            thinned = _thin(asked[some], dice), _thin(told, dice)
-            for each, slope in enumerate(_slopes(asked[some], told, thinned, answers[some], weights)):
+            for each, slope in enumerate(_slopes(asked[some].astype(np.float32), told, answers[some], weights, dice)):
                 first[each] += (1 - DECAY) * (slope - first[each])
                 second[each] += (1 - SECOND) * (slope**2 - second[each])
                 mean, spread = first[each] / (1 - DECAY**step), second[each] / (1 - SECOND**step)
-                weights[each] -= rate * mean / (np.sqrt(spread) + EPSILON)
-    asked, told = (np.vstack([one[:-1], CONSTANT * one[-1:]]) for one in weights[:2])
-    return Projections(asked, told)
+                weights[each][...] -= rate * mean / (np.sqrt(spread) + EPSILON)
+    return weights
 
 
-def _vectors(texts: Sequence[str]) -> Array:
-    vectors = np.array(embed_each(embed_text, texts), np.float32)
-    return np.column_stack([vectors, np.full(len(vectors), CONSTANT, np.float32)])
+def _read_questions(texts: Sequence[str]) -> npt.NDArray[np.float16]:
+    vectors = embed_each(embed_text, texts)
+    return np.array([read_request(*each) for each in zip(texts, vectors, strict=True)], np.float16)
 
 
-def _thin(rows: Array, dice: np.random.Generator) -> Array:
-    """Some rows, with a share of their numbers left out, and what is counted for by itself kept."""
-    kept = dice.random(rows.shape, np.float32) >= LEFT_OUT
-    kept[:, -1] = True
-    thinned = rows * kept
-    thinned[:, :-1] /= 1 - LEFT_OUT
-    return thinned
+def _read_lines(texts: Sequence[str]) -> Array:
+    return np.array(embed_each(embed_text, texts), np.float32)
+
+
+def _thin(rows: Array, share: float, dice: np.random.Generator) -> Array:
+    """Some rows, with a share of their numbers left out."""
+    kept = dice.random(rows.shape, np.float32) >= share
+    return rows * kept / np.float32(1 - share)
 
 
 def _slopes(
-    asked: Array,
-    told: Array,
-    thinned: tuple[Array, Array],
-    answers: npt.NDArray[np.bool_],
-    weights: Sequence[Array],
+    asked: Array, told: Array, answers: npt.NDArray[np.bool_], weights: Weights, dice: np.random.Generator
 ) -> tuple[Array, ...]:
     """How the loss grows with each weight."""
-    seen, held = thinned
-    questions, lines = seen @ weights[0], held @ weights[1]
-    nearness = np.column_stack([asked @ told.T + questions @ lines.T, np.full(len(asked), weights[2][0])])
+    seen, held = _thin(asked, LEFT_OUT, dice), _thin(told, LEFT_OUT, dice)
+    inner = seen @ weights.hidden[:-1] + weights.hidden[-1]
+    felt = _thin(np.maximum(inner, 0), LEFT_OUT_INSIDE, dice)
+    questions = seen[:, :DIMENSIONS] @ weights.asked[:-1] + weights.asked[-1] + felt @ weights.out
+    lines = held @ weights.told[:-1] + weights.told[-1]
+    near = asked[:, :DIMENSIONS] @ told.T + questions @ lines.T
+    nearness = np.column_stack([near, np.full(len(asked), weights.nothing[0])])
     rights = np.column_stack([answers, ~answers.any(axis=1)])
     chance = np.exp(SCALE * (nearness - nearness.max(axis=1, keepdims=True)))
     right = chance * rights
     wrong = chance / chance.sum(axis=1, keepdims=True) - right / np.maximum(right.sum(axis=1, keepdims=True), LEAST)
     slope = (SCALE * wrong / len(asked)).astype(np.float32)
-    of_lines = slope[:, :-1]
+    of_questions, of_lines = slope[:, :-1] @ lines, slope[:, :-1].T @ questions
+    back = (of_questions @ weights.out.T) * (felt > 0) / np.float32(1 - LEFT_OUT_INSIDE)
     return (
-        seen.T @ (of_lines @ lines) + SHRINK * weights[0],
-        held.T @ (of_lines.T @ questions) + SHRINK * weights[1],
+        _with_bias(seen[:, :DIMENSIONS], of_questions),
+        _with_bias(held, of_lines),
+        _with_bias(seen, back),
+        felt.T @ of_questions,
         slope[:, -1:].sum(axis=0),
     )
+
+
+def _with_bias(rows: Array, slopes: Array) -> Array:
+    return np.vstack([rows.T @ slopes, slopes.sum(axis=0, keepdims=True)])

@@ -12,6 +12,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from importlib.resources import files
 from typing import Any, NamedTuple
 
+from insula.language.heads import read_request
 from insula.language.owner import ASSISTANT, USER
 from insula.language.statements import extract_question, extract_statements
 from insula.memory.relevance import BESIDE, answer_odds, find_nearness, judge_relevance
@@ -92,8 +93,8 @@ def judge_row(row: Mapping[str, Any], language: str) -> Iterator[Judged]:
     held = [(line, vectors[text]) for line, text in lines.items()]
     held += [(line, vectors[statement.text]) for line, statement in said]
     for ask, asked in asks.items():
-        meant = [question._replace(vector=vectors[question.text]) for question in asked]
-        near = find_nearness([vectors[ask]], held)
+        meant = [question._replace(request=read_request(question.text, vectors[question.text])) for question in asked]
+        near = find_nearness([read_request(ask, vectors[ask])], held)
         found = judge_relevance(meant, near, told, is_meant=True)
         yield Judged(
             {line: relevance.odds for line, relevance in found.items()},

@@ -168,7 +168,7 @@ async def _answer(
     began = time.perf_counter()
     wanted = sought(analysis, {entry.speaker for entry in world.entries}, embed) if embed else Sought((), ())
     limit = Controls().max_context_items
-    found = await store.memories.recall_memories(place, asked, limit, vectors=wanted.vectors, asked=wanted.asked)
+    found = await store.memories.recall_memories(place, asked, limit, sought=wanted.read, asked=wanted.asked)
     recalled = time.perf_counter()
     score = estimate_confidence(asked, found, context=probe.context).score
     done = time.perf_counter()

@@ -20,7 +20,7 @@ import numpy.typing as npt
 
 from insula.language.encoder import FEATURES, load_encoder
 from insula.language.forget import Meaning
-from insula.language.heads import DIMENSIONS, SCALE, HeadName, log_odds
+from insula.language.heads import DIMENSIONS, SCALE, HeadName, Projections, log_odds
 from insula.language.spelling import Spelled, hash_ngrams
 from insula.language.units import split_units
 from insula.metacognition.reading import MEANT_CHARS
@@ -107,6 +107,8 @@ LET_IN: Mapping[str, float] = {"real": 0.012, "world": 0.016}
 
 LARGEST = 127
 """That a byte holds."""
+WIDE = 2 * DIMENSIONS
+"""Rows from which on weights are stored in a byte each."""
 APART = 7
 """Rows between two matters that are joined into one message."""
 
@@ -130,8 +132,8 @@ class Message(NamedTuple):
 
 def run(write: bool, json: bool) -> int:
     """Fit all heads; where asked to, write them into the package."""
-    projections = fit_projections()
-    fitted: dict[str, Array] = {"answer_asked": projections.asked, "answer_told": projections.told}
+    answer = fit_projections()
+    fitted = {f"answer_{part}": getattr(answer, part) for part in Projections._fields}
     cards: dict[str, Any] = {}
     vectors = Vectors()
     learned: dict[HeadName, Learned] = {}
@@ -159,10 +161,10 @@ def run(write: bool, json: bool) -> int:
 
 
 def pack_weights(fitted: Mapping[str, Array]) -> dict[str, Array]:
-    """Weights as they are stored: those that read the places of a text in a byte each, the others in two."""
+    """Weights as they are stored: the larger ones in a byte each, the others in two."""
     packed: dict[str, Array] = {}
     for name, weights in fitted.items():
-        if weights.ndim > 1 and len(weights) > DIMENSIONS + FEATURES:
+        if weights.ndim > 1 and len(weights) > WIDE:
             step = (np.abs(weights).max(axis=0) / LARGEST).astype(np.float32)
             packed |= {name: np.rint(weights / step).astype(np.int8), f"{name}_step": step}
         else:
@@ -557,23 +559,20 @@ def _lived(head: HeadName) -> Iterator[Message]:
                 elif head == "fact" and row["kind"] == "personal" and row["told"]:
                     answered = f"{row['text']} {row['value'][0]}"
                     yield Message(answered, (answered,), language, True, group)
-    for table in WHOLE_LIVES[head]:
+    for table in WHOLE_LIVES:
         for language in life.languages():
             for number, row in enumerate(life.read(table, language)):
-                group, times = f"life {table} {number}", LIVED[head] // 2
+                group = f"life {table} {number}"
                 told = pieces_of(row["text"], language), language, head == "fact", group
-                yield Message(row["text"], *told, times=times)
+                yield Message(row["text"], *told)
                 if head == "personal":
                     for ask in row["asks"]:
-                        yield Message(ask, pieces_of(ask, language), language, True, group, times=times)
+                        yield Message(ask, pieces_of(ask, language), language, True, group)
 
 
-WHOLE_LIVES: Mapping[HeadName, Sequence[str]] = {
-    "personal": ("lives", "lives_2", "lives_3", "lives_4"),
-    "fact": ("lives", "lives_2"),
-}
-"""Lives of 200 facts, each told once and asked for twice. With all four, `fact` keeps one in a hundred lines more, and
-none that says little and long ("… lives in town number 7, far far far … away.")."""
+WHOLE_LIVES = ("lives", "lives_2", "lives_3", "lives_4", "lives_5", "lives_6", "lives_7", "lives_8")
+"""Lives of 200 facts, each told once and asked for twice. A line of them is read once in each round: read more often,
+they outweighed what needs nothing."""
 
 
 def _plain(head: HeadName) -> Iterator[Message]:

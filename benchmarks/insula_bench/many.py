@@ -150,7 +150,7 @@ class Bench:
             limit = Controls().max_context_items
             return await _timed(
                 lambda: self.store.memories.recall_memories(
-                    place, ask.cue, limit, vectors=ask.sought.vectors, asked=ask.sought.asked
+                    place, ask.cue, limit, sought=ask.sought.read, asked=ask.sought.asked
                 )
             )
 

@@ -228,7 +228,7 @@ def fit_all() -> dict[str, str]:
     save: Any = np.savez_compressed  # typed as if no array could be called anything
     arrays = {"meaning_hidden": fitted.network.hidden, "meaning_out": fitted.network.out, "spelled": fitted.spelled}
     arrays |= {"part_hidden": network.hidden, "part_out": network.out}
-    save(PACKAGE / "preferences.npz", **{name: one.astype(np.float16) for name, one in arrays.items()})
+    save(PACKAGE / "preferences.npz", **heads.pack_weights(arrays))
     report = {name: _at(said, left, name, point) for name, point in points.items()} | {"part": right}
     card = {
         "decides": "whether a sentence states a preference for good, for now or no longer, and of what of an answer",

@@ -85,7 +85,7 @@ async def _asked(store: Store, place: Place, text: str) -> tuple[float, float]:
     began = time.process_time()
     wanted = sought(asked, (), embed_text)
     given, limit = build_cue(asked, USER, ASSISTANT), Controls().max_context_items
-    found = await store.memories.recall_memories(place, given, limit, vectors=wanted.vectors, asked=wanted.asked)
+    found = await store.memories.recall_memories(place, given, limit, sought=wanted.read, asked=wanted.asked)
     recalled = time.process_time()
     estimate_confidence(given, found)
     return 1000 * (recalled - began), 1000 * (time.process_time() - recalled)

@@ -40,7 +40,7 @@ async def test_what_is_written_in_bulk_is_found_by_its_words_and_by_its_meaning(
     for text, vector, word in (("Who keeps bees?", None, "bees"), ("¿Dónde vivo?", "Where do I live?", "Porto")):
         asked = build_cue(analyse_text(text), USER, ASSISTANT)
         meant = embed_normalised(embed_text, vector) if vector else None
-        found = await store.memories.recall_memories(asking, asked, 3, vectors=[meant] if meant is not None else [])
+        found = await store.memories.recall_memories(asking, asked, 3, sought=[meant] if meant is not None else [])
         assert all(word in one.memory.content for one in found.recalled)
         assert found.recalled
     share = sum("breakfast" in one.text for one in lines) / SIZE

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from insula.language.heads import (
     DIMENSIONS,
+    REQUEST,
     Vector,
     answer_affinities,
     answering_direction,
@@ -72,8 +73,9 @@ def test_an_allergy_limits_a_cake_and_no_question_of_the_world(fact: str, reques
 def test_the_direction_of_answers_orders_lines_as_their_chance_to_answer_does(question: Vector, line: Vector) -> None:
     other = line[::-1].copy()
     lines = np.array([line, other])
-    worth = (lines @ question) + answer_affinities(question[None, :], lines)[0]
-    near = lines @ answering_direction(question)
+    read = np.concatenate([question, np.resize(question, REQUEST - DIMENSIONS)])
+    worth = (lines @ question) + answer_affinities(read[None, :], lines)[0]
+    near = lines @ answering_direction(read)
     assert (worth[0] - worth[1]) * (near[0] - near[1]) >= -1e-5
 
 

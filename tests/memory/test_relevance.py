@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from insula import Controls, Memory, Recalled
-from insula.language.heads import answer_affinities
+from insula.language.heads import DIMENSIONS, REQUEST, answer_affinities, read_request
 from insula.language.owner import ASSISTANT, USER
 from insula.language.statements import MessageQuestion, extract_question, extract_statements
 from insula.memory.item import estimate_novelty, measure_personal, new_item
@@ -37,7 +37,7 @@ def judge(ask: str, *lines: str, language: str = "en") -> list[Relevance]:
         for one in extract_statements(analyse_text(line, default=language), USER, ASSISTANT)
     ]
     vectors = [(one.memory, one.statement.vector) for one in told if one.statement.vector is not None]
-    near = find_nearness([embed_normalised(embed_text, ask)], vectors)
+    near = find_nearness([read_request(ask, embed_normalised(embed_text, ask))], vectors)
     found = judge_relevance(asked, {number: near[number] for number, _ in enumerate(lines, 1)}, told, is_meant=True)
     return [found[number] for number, _ in enumerate(lines, 1)]
 
@@ -45,7 +45,7 @@ def judge(ask: str, *lines: str, language: str = "en") -> list[Relevance]:
 @given(st.integers(1, 3), st.lists(st.integers(1, 4), min_size=1, max_size=12), st.integers(0, 9))
 def test_a_memory_is_as_near_as_the_nearest_of_its_vectors(asked: int, memories: list[int], seed: int) -> None:
     dice = np.random.default_rng(seed)
-    sought = [one.astype(np.float32) for one in dice.normal(size=(asked, 512)) / 22]
+    sought = [one.astype(np.float32) for one in dice.normal(size=(asked, REQUEST)) / 22]
     vectors = [
         (memory, one.astype(np.float32))
         for memory, one in zip(memories, dice.normal(size=(len(memories), 512)) / 22, strict=True)
@@ -54,7 +54,7 @@ def test_a_memory_is_as_near_as_the_nearest_of_its_vectors(asked: int, memories:
     assert found.keys() == set(memories)
     for memory, near in found.items():
         each = [
-            (float(q @ v) - PIECE * bool(at), float(answer_affinities(q[None], v[None])[0, 0]))
+            (float(q[:DIMENSIONS] @ v) - PIECE * bool(at), float(answer_affinities(q[None], v[None])[0, 0]))
             for at, q in enumerate(sought)
             for of, v in vectors
             if of == memory
@@ -64,7 +64,7 @@ def test_a_memory_is_as_near_as_the_nearest_of_its_vectors(asked: int, memories:
 
 
 def _with_vector(one: MessageQuestion) -> MessageQuestion:
-    return one._replace(vector=embed_normalised(embed_text, one.text))
+    return one._replace(request=read_request(one.text, embed_normalised(embed_text, one.text)))
 
 
 @pytest.mark.parametrize(

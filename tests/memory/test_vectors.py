@@ -55,7 +55,7 @@ async def tell(store: Store, user: str, text: str, threshold: float = 0.0) -> in
 async def ask(store: Store, user: str, text: str) -> list[str]:
     place = await store.resolve_place(user, "tuesday")
     found = await store.memories.recall_memories(
-        place, build_cue(analyse_text(text), USER, ASSISTANT), 5, vectors=[embed_normalised(embed, text)]
+        place, build_cue(analyse_text(text), USER, ASSISTANT), 5, sought=[embed_normalised(embed, text)]
     )
     return [one.memory.content for one in found.recalled]
 
@@ -92,7 +92,7 @@ async def test_vectors_of_another_embedding_are_left_aside(store: Store) -> None
     place = await store.resolve_place("me", "tuesday")
     longer = embed_normalised(lambda _: [1.0] * 8, "")
     found = await store.memories.recall_memories(
-        place, build_cue(analyse_text("feline?"), USER, ASSISTANT), 5, vectors=[longer]
+        place, build_cue(analyse_text("feline?"), USER, ASSISTANT), 5, sought=[longer]
     )
     assert found.recalled == ()
 

@@ -30,6 +30,8 @@ tells; what they want forgotten, `insula.language.forget`."""
 
 DIMENSIONS = 512
 """Of the embedding that the heads are fitted on."""
+REQUEST = DIMENSIONS + 1280
+"""Numbers that are read of what asks for something: see `read_request`."""
 SCALE = 8.0
 """What its vectors, of unit length, are multiplied by, so that the same steps fit all heads."""
 LOWEST = -30.0
@@ -97,6 +99,16 @@ class Head(NamedTuple):
     """Of n-grams (`insula.language.spelling`), the bias last."""
 
 
+class Projections(NamedTuple):
+    """What makes what is asked and what was told comparable; the last row of each but `out` is the bias."""
+
+    asked: Weights
+    told: Weights
+    hidden: Weights = np.zeros((0, 0), np.float32)
+    """Of a hidden layer on what is read of a question, where there is one."""
+    out: Weights = np.zeros((0, 0), np.float32)
+
+
 def predict_chance(head: HeadName, text: str, vector: Vector | None) -> float | None:
     """The chance that a sentence means what a head decides, in [0, 1].
 
@@ -144,36 +156,40 @@ def answer_affinities(questions: Weights, lines: Weights) -> Weights:
     """How often people ask so for what is told so, beyond what the cosine of the two says.
 
     Args:
-        questions: vectors at unit length, a row for each question.
-        lines: the same of what was told.
+        questions: what `read_request` gives of each question, a row each.
+        lines: vectors at unit length, a row for each line that was told.
 
     Returns:
         A row for each question, a column for each line, about -1 to 1; zeros for what is not of the shipped embedding.
     """
-    if questions.shape[1] != DIMENSIONS or lines.shape[1] != DIMENSIONS:
+    if questions.shape[1] != REQUEST or lines.shape[1] != DIMENSIONS:
         return np.zeros((len(questions), len(lines)), np.float32)
-    asked, told = _load_projections("answer")
-    sought = questions @ asked[:-1] + asked[-1]
+    told, sought = _load_projections("answer").told, _seek_answers(questions)
     meant: Weights = np.asarray(sought @ told[:-1].T, np.float32)
     return row_products(meant, lines) + np.asarray(sought @ told[-1], np.float32)[:, None]
 
 
+def _seek_answers(questions: Weights) -> Weights:
+    """What each question seeks: a part that its vector tells, and a hidden layer on all that is read of it."""
+    asked, _, hidden, out = _load_projections("answer")
+    felt = np.maximum(questions @ hidden[:-1] + hidden[-1], 0.0)
+    return questions[:, :DIMENSIONS] @ asked[:-1] + asked[-1] + felt @ out
+
+
 def asked_direction(line: Vector) -> Vector:
-    """The direction, at unit length, in which lie the questions that a line answers."""
+    """The direction, at unit length, in which lie the questions that a line answers, by their vectors alone."""
     if line.size != DIMENSIONS:
         return line
-    asked, told = _load_projections("answer")
-    sought = line + asked[:-1] @ (line @ told[:-1] + told[-1])
-    return (sought / np.linalg.norm(sought)).astype(np.float32)
+    asked, told, _, _ = _load_projections("answer")
+    return _at_unit_length(line + asked[:-1] @ (line @ told[:-1] + told[-1]))
 
 
 def answering_direction(question: Vector) -> Vector:
-    """The direction, at unit length, in which lie the lines that answer a question."""
-    if question.size != DIMENSIONS:
+    """The direction, at unit length, in which lie the lines that answer a question; see `read_request`."""
+    if question.size != REQUEST:
         return question
-    asked, told = _load_projections("answer")
-    sought = question + told[:-1] @ (question @ asked[:-1] + asked[-1])
-    return (sought / np.linalg.norm(sought)).astype(np.float32)
+    told = _load_projections("answer").told
+    return _at_unit_length(question[:DIMENSIONS] + told[:-1] @ _seek_answers(question[None, :])[0])
 
 
 def limit_odds(requests: Weights, facts: Weights) -> Weights:
@@ -186,8 +202,8 @@ def limit_odds(requests: Weights, facts: Weights) -> Weights:
     Returns:
         A row for each sentence, a column for each fact; of what is not of the shipped embedding very low.
     """
-    asked, told = _load_projections("limits")
-    if requests.shape[1] != len(asked) - 1 or facts.shape[1] != DIMENSIONS:
+    asked, told, _, _ = _load_projections("limits")
+    if requests.shape[1] != REQUEST or facts.shape[1] != DIMENSIONS:
         return np.full((len(requests), len(facts)), LOWEST, np.float32)
     card = load_cards()["limits"]
     meant = requests @ asked[:-1] + asked[-1]
@@ -196,15 +212,20 @@ def limit_odds(requests: Weights, facts: Weights) -> Weights:
 
 
 def read_request(text: str, vector: Vector) -> Vector:
-    """What is read of a request that a fact may limit: its vector, and beside it what the encoder saw at its places.
+    """What is read of what asks for something: its vector, and beside it what the encoder saw at its places.
 
     Of any other embedding the vector alone.
     """
     return np.concatenate([vector, read_places(text)]) if vector.size == DIMENSIONS else vector
 
 
+def vector_of(request: Vector) -> Vector:
+    """The vector in what `read_request` gives."""
+    return request[:DIMENSIONS] if request.size == REQUEST else request
+
+
 def read_places(text: str) -> Vector:
-    """What the shipped encoder saw at the places of a text, 1,280 numbers; see `insula.language.encoder`."""
+    """What the shipped encoder saw at the places of a text; see `insula.language.encoder`."""
     from insula.language import encoder  # it loads the embedding, which not everybody has
 
     return encoder.read_places(text)
@@ -221,11 +242,14 @@ def row_products(first: Weights, second: Weights) -> Weights:
 
 def limit_direction(request: Vector) -> Vector:
     """The direction, at unit length, in which lie the facts that limit the answer to a request; see `read_request`."""
-    asked, told = _load_projections("limits")
-    if request.size != len(asked) - 1:
+    if request.size != REQUEST:
         return request
+    asked, told, _, _ = _load_projections("limits")
     sought = load_cards()["limits"]["cosine"] * request[:DIMENSIONS]
-    sought = sought + told[:-1] @ (request @ asked[:-1] + asked[-1])
+    return _at_unit_length(sought + told[:-1] @ (request @ asked[:-1] + asked[-1]))
+
+
+def _at_unit_length(sought: Vector) -> Vector:
     return (sought / np.linalg.norm(sought)).astype(np.float32)
 
 
@@ -245,7 +269,7 @@ def _load_heads() -> Mapping[HeadName, Head]:
     with (files("insula.language") / "heads.npz").open("rb") as file:
         raw = np.load(file, allow_pickle=False)
         names: tuple[HeadName, ...] = get_args(HeadName)
-        return {name: Head(*(_read_array(raw, f"{name}_{part}") for part in _part_names(name, raw))) for name in names}
+        return {name: Head(*(read_array(raw, f"{name}_{part}") for part in _part_names(name, raw))) for name in names}
 
 
 def _part_names(name: HeadName, raw: Mapping[str, npt.NDArray[np.float16]]) -> Sequence[str]:
@@ -253,14 +277,15 @@ def _part_names(name: HeadName, raw: Mapping[str, npt.NDArray[np.float16]]) -> S
 
 
 @cache
-def _load_projections(name: Literal["answer", "limits"]) -> tuple[Weights, Weights]:
-    """What makes the vectors of what is asked and of what was told comparable; the last row is the bias."""
+def _load_projections(name: Literal["answer", "limits"]) -> Projections:
     with (files("insula.language") / "heads.npz").open("rb") as file:
         raw = np.load(file, allow_pickle=False)
-        return _read_array(raw, f"{name}_asked"), _read_array(raw, f"{name}_told")
+        return Projections(
+            *(read_array(raw, f"{name}_{part}") for part in Projections._fields if f"{name}_{part}" in raw)
+        )
 
 
-def _read_array(raw: Mapping[str, npt.NDArray[Any]], name: str) -> Weights:
+def read_array(raw: Mapping[str, npt.NDArray[Any]], name: str) -> Weights:
     """An array of weights; of the widest a byte each is stored, and beside them what each column is multiplied by."""
     weights = raw[name].astype(np.float32)
     return weights * raw[f"{name}_step"].astype(np.float32) if f"{name}_step" in raw else weights

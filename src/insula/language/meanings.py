@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from insula.language.heads import SCALE, Vector, Weights
+from insula.language.heads import SCALE, Vector, Weights, read_array
 from insula.language.spelling import hash_ngrams
 
 
@@ -50,4 +50,4 @@ def read_weights(name: str) -> Mapping[str, Weights]:
     """The weights in a file of this package, by name."""
     with (files("insula.language") / name).open("rb") as file:
         raw = np.load(file, allow_pickle=False)
-        return {each: raw[each].astype(np.float32) for each in raw.files}
+        return {name: read_array(raw, name) for name in raw.files if not name.endswith("_step")}

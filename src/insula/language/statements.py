@@ -86,7 +86,8 @@ class MessageQuestion(NamedTuple):
     modality: Modality
     terms: frozenset[str]
     ask: Ask
-    vector: Vector | None = None
+    request: Vector | None = None
+    """What is read of it; see `insula.language.heads.read_request`."""
 
 
 class Utterance(NamedTuple):

@@ -22,6 +22,7 @@ from insula.language.heads import (
     limit_odds,
     load_cards,
     row_products,
+    vector_of,
 )
 from insula.language.modality import Modality
 from insula.language.owner import ASSISTANT, USER, find_owners, names_among
@@ -38,10 +39,10 @@ BESIDE = 1.5
 """By how much the log-odds of a line may stay below the best one's, and it still stands beside it: of lives that others
 wrote the line that answers is among them in 86 of 100 questions, with 2.2 lines on average (at 0.8: 82 and 1.6), before
 what is asked for nearly alike stood there, too."""
-CHANGES, SAME_MATTER, LIKE_MATTER = -2.0, 0.7, 0.55
-"""Log-odds from which a newer line may change the one that answers, and the cosine of the questions that both answer
-from which it does; and the cosine from which a newer line stands beside it. Set on lives without a change, of which a
-newer line then stands before the one that answers in some 5 of 100 questions, and on changes that one author wrote
+CHANGES, SAME_MATTER, LIKE_MATTER = 0.1, 0.56, 0.35
+"""By how much less near a newer line may come to what is asked than the one that answers, and it may change it; the
+cosine of the questions that both answer from which it does; and the cosine from which it stands beside it. Set where as
+few lines of another matter reach them as with the projections before, and on changes that one author wrote
 (`insula bench changes`)."""
 NEVER = -9.0
 """Log-odds of a line that is surely of another, or no fact: said in a game, in jest, or supposed."""
@@ -151,14 +152,16 @@ def find_nearness(sought: Sequence[Vector], vectors: Sequence[tuple[int, Vector]
     """By its memory, how near it comes to a message: `near`, a cosine, and `near_affinity` beside it.
 
     Args:
-        sought: the vectors of the message, the whole of it first, and of its sentences.
+        sought: what is read of the message, the whole of it first, and of its sentences; see
+            `insula.language.heads.read_request`.
         vectors: of each memory, that of the whole line and of each of its statements.
     """
-    read = [(memory, vector) for memory, vector in vectors if sought and vector.size == sought[0].size]
+    asked = np.array([vector_of(request) for request in sought])
+    read = [(memory, vector) for memory, vector in vectors if sought and vector.size == asked.shape[1]]
     if not read:
         return {}
-    asked, rows = np.array(sought), np.array([vector for _, vector in read])
-    cosines, affinity = row_products(asked, rows), answer_affinities(asked, rows)
+    rows = np.array([vector for _, vector in read])
+    cosines, affinity = row_products(asked, rows), answer_affinities(np.array(sought), rows)
     cosines[1:] -= PIECE
     nearest = (cosines + affinity).argmax(axis=0)
     nearness: dict[int, dict[str, float]] = {}
@@ -185,7 +188,7 @@ def best_statements(asked: Sequence[MessageQuestion], told: Sequence[StoredState
     named = find_aliases(stored.statement.subjects for stored in told)
     best: dict[int, LikeliestAnswer] = {}
     for question in asked:
-        about = question._replace(subjects=add_aliases(question.subjects, named), vector=None)
+        about = question._replace(subjects=add_aliases(question.subjects, named), request=None)
         for stored, nearness in _rank_nearest(question, told):
             parts: dict[str, float] = dict(zip(STATED, describe_statement(about, stored.statement), strict=True))
             worth = nearness + NEVER * (parts["theirs"] or parts["unreal"])
@@ -198,11 +201,11 @@ def _rank_nearest(
     question: MessageQuestion, told: Sequence[StoredStatement]
 ) -> Iterator[tuple[StoredStatement, float]]:
     """The statements nearest to a question, each with how near it is."""
-    asked = question.vector
-    if asked is None:
+    if question.request is None:
         shared = sorted(told, key=lambda stored: -len(question.terms & stored.statement.terms))
         yield from ((stored, 0.0) for stored in shared[:NEAREST])
         return
+    asked = vector_of(question.request)
     read = [
         (stored, vector)
         for stored in told
@@ -211,7 +214,7 @@ def _rank_nearest(
     if not read:
         return
     rows = np.array([vector for _, vector in read])
-    nearness = rows @ asked + answer_affinities(asked[None, :], rows)[0]
+    nearness = rows @ asked + answer_affinities(question.request[None, :], rows)[0]
     for at in map(int, np.argsort(-nearness, kind="stable")[:NEAREST]):
         yield read[at][0], float(nearness[at])
 
@@ -299,12 +302,17 @@ def _with_changes(relevance: dict[int, Relevance], told: Sequence[StoredStatemen
         newer = relevance[memory]
         if memory > best and BEARS <= newer.odds <= likeliest.odds:
             alike = _asked_alike(newer, likeliest)
-            if alike >= SAME_MATTER and newer.odds >= CHANGES:
+            if alike >= SAME_MATTER and _nearness(newer) >= _nearness(likeliest) - CHANGES:
                 relevance[memory] = newer._replace(odds=likeliest.odds)
                 relevance[best] = likeliest._replace(parts={**likeliest.parts, "changed": 1.0})
             elif alike >= LIKE_MATTER:
                 relevance[memory] = newer._replace(odds=max(newer.odds, likeliest.odds - BESIDE))
     return relevance
+
+
+def _nearness(relevance: Relevance) -> float:
+    """How near a line comes to what is asked by its meaning; a change seldom repeats the words in common."""
+    return relevance.parts.get("near", 0.0) + relevance.parts.get("near_affinity", 0.0)
 
 
 def _asked_alike(new: Relevance, old: Relevance) -> float:

@@ -8,7 +8,7 @@ from insula.language.owner import ASSISTANT, USER
 from insula.language.statements import extract_question
 from insula.language.units import split_units
 from insula.memory.privacy.isolation import on_behalf_of
-from insula.memory.retrieval.embedding import embed_all, predict_personal
+from insula.memory.retrieval.embedding import embed_all, predict_personal, read_requests
 from insula.memory.retrieval.query import build_cue
 from insula.memory.storage import views
 from insula.memory.storage.filters import Filter
@@ -113,12 +113,13 @@ async def _retrieve_hits(engine: Engine, place: Place, text: str) -> tuple[Recol
         question for piece in sought for question in extract_question(piece, analysis.language, USER, ASSISTANT)
     ]
     vectors |= await _embed_texts(engine, [question.text for question in questions])
+    read = read_requests(engine.embed, (whole, *sought, *(question.text for question in questions)), vectors)
     recollection = await engine.store.memories.recall_memories(
         place,
         asked,
         LOOKED_AT,
-        vectors=[vectors[text_sought] for text_sought in (whole, *sought) if text_sought in vectors],
-        asked=[question._replace(vector=vectors.get(question.text)) for question in questions],
+        sought=[read[each] for each in (whole, *sought) if each in read],
+        asked=[question._replace(request=read.get(question.text)) for question in questions],
     )
     learned = await engine.read_learned(place)
     sure = engine.estimate(

@@ -20,7 +20,7 @@ from insula.guidance import SHOWN
 from insula.language.facts import find_fact_candidates, join_facts, select_facts
 from insula.language.forget import ForgetRequest, find_request
 from insula.language.handed import UsersWords, announcing_words, users_words
-from insula.language.heads import predict_chance, read_request
+from insula.language.heads import predict_chance
 from insula.language.owner import ASSISTANT, USER
 from insula.language.preferences import Preference
 from insula.language.statements import Utterance, extract_question, extract_statements
@@ -28,7 +28,7 @@ from insula.language.units import split_units
 from insula.memory.item import REMEMBERED_CHARS, NewItem, new_item
 from insula.memory.privacy.isolation import on_behalf_of
 from insula.memory.relevance import ANSWERS
-from insula.memory.retrieval.embedding import embed_all, find_vectors, predict_personal
+from insula.memory.retrieval.embedding import embed_all, find_vectors, predict_personal, read_requests
 from insula.memory.retrieval.encoding import encode_claims
 from insula.memory.retrieval.index import CANDIDATES
 from insula.memory.retrieval.query import Cue, build_cue
@@ -303,21 +303,16 @@ class Turn:
             for question in extract_question(piece, self.analysis.language, USER, ASSISTANT)
         ]
         await self._embed_texts(question.text for question in questions)
-        questions = [question._replace(vector=self._vectors.get(question.text)) for question in questions]
-        near = [self._vectors[text] for text in (whole, *sought) if text in self._vectors]
+        read = read_requests(engine.embed, (whole, *pieces, *(question.text for question in questions)), self._vectors)
         limit, usual = self.controls.max_context_items, engine.controls.max_context_items
         recollection = await engine.store.memories.recall_memories(
             place,
             asked,
             usual + HISTORY_LINES,
             lines=HISTORY_LINES,
-            vectors=near,
-            asked=questions,
-            requests=[
-                read_request(text, self._vectors[text])
-                for text in dict.fromkeys((whole, *pieces))
-                if text in self._vectors
-            ],
+            sought=[read[text] for text in (whole, *sought) if text in read],
+            asked=[question._replace(request=read.get(question.text)) for question in questions],
+            requests=[read[text] for text in dict.fromkeys((whole, *pieces)) if text in read],
             candidates=CANDIDATES * limit // usual if limit < usual else CANDIDATES,
         )
         self.is_read = True

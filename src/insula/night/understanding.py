@@ -26,7 +26,7 @@ from insula.llm.budget import Account, bound_tokens
 from insula.llm.client import Prompt, generate_reply
 from insula.memory.privacy.isolation import on_behalf_of
 from insula.memory.retrieval import extraction
-from insula.memory.retrieval.embedding import embed_each, hands_of
+from insula.memory.retrieval.embedding import embed_each, hands_of, read_requests
 from insula.memory.retrieval.extraction import LineContent
 from insula.memory.retrieval.query import build_cue
 from insula.memory.storage import unread
@@ -191,10 +191,12 @@ def _extraction_line(line: Unread, content: str) -> ExtractionLine:
 async def _find_near(reader: Reader, line: Unread) -> list[int]:
     """The memories that a line could concern."""
     analysis = analyse_text(line.content, default=line.language or "en")
-    vectors = await _embed_texts(reader, [line.content])
+    vectors = dict(zip([line.content], await _embed_texts(reader, [line.content]), strict=False))
     place = Place(reader.user_id, line.session, reader.user, "")
     asked = build_cue(analysis, USER, ASSISTANT, frozenset())
-    recollection = await reader.store.memories.recall_memories(place, asked, LINES, vectors=vectors)
+    recollection = await reader.store.memories.recall_memories(
+        place, asked, LINES, sought=[*read_requests(reader.embed, [line.content], vectors).values()]
+    )
     told = [memory.memory.id for memory in recollection.recalled if memory.memory.provenance == USER]
     return [number for number in told if number != line.memory][:KNOWN_EACH]
 

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from insula.errors import InputError
 from insula.language.handed import Hands
-from insula.language.heads import predict_chance
+from insula.language.heads import predict_chance, read_request
 from insula.memory.storage.vectors import Array, Embed, Vector, embed_normalised
 
 if TYPE_CHECKING:
@@ -69,6 +69,12 @@ def predict_personal(embed: Embed | None, text: str, vectors: Mapping[str, Vecto
     Another one may have vectors of the same size, of which the head would tell what is not so.
     """
     return predict_chance("personal", text, vectors.get(text)) if embed is embed_text else None
+
+
+def read_requests(embed: Embed | None, texts: Iterable[str], vectors: Mapping[str, Vector]) -> dict[str, Vector]:
+    """What is read of those of some texts that have a vector; by another embedding than the shipped one that alone."""
+    have = [text for text in dict.fromkeys(texts) if text in vectors]
+    return {text: read_request(text, vectors[text]) if embed is embed_text else vectors[text] for text in have}
 
 
 def hands_of(embed: Embed | None) -> Hands:

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
-from insula.language.heads import load_cards
+from insula.language.heads import load_cards, vector_of
 from insula.language.owner import ASSISTANT, NOBODY, SOMEBODY, USER, find_owners
 from insula.language.statements import MessageQuestion, Statement
 from insula.memory.item import LINE_CHARS
@@ -71,7 +71,7 @@ def rank_memories(
     cue: Cue,
     retrieved: RetrievedRows,
     asked: Sequence[MessageQuestion],
-    vectors: Sequence[Vector],
+    sought: Sequence[Vector],
     requests: Sequence[Vector],
     now: float,
     limit: int,
@@ -80,23 +80,23 @@ def rank_memories(
 
     Args:
         found: what was read for it.
-        vectors: of the message, the whole of it first.
+        sought: what is read of the message, the whole of it first; see `insula.language.heads.read_request`.
         requests: what is read of the message and all its sentences, where what limits its answer is sought.
         limit: how many memories at most.
     """
     content = content_weights(cue, retrieved.statistics)
-    items = _match_rows(place, retrieved.rows, cue, content, vectors[0] if vectors else None)
+    items = _match_rows(place, retrieved.rows, cue, content, vector_of(sought[0]) if sought else None)
     ranked = rank_items(cue, items, retrieved.statistics, now, len(items))
     scored = {each.item.row.id: each for each in ranked}
     held = _collect_vectors(retrieved)
-    near = find_nearness(vectors, held) if asked else {}
+    near = find_nearness(sought, held) if asked else {}
     lines: dict[int, Mapping[str, float]] = {
         item.row.id: {**(scored[item.row.id].parts if item.row.id in scored else {}), **near.get(item.row.id, {})}
         for item in items
         if _is_judged(item, asked)
     }
     relevance = judge_relevance(
-        asked, lines, [stored for stored in retrieved.told if stored.memory in lines], is_meant=bool(vectors)
+        asked, lines, [stored for stored in retrieved.told if stored.memory in lines], is_meant=bool(sought)
     )
     for item in items:
         bearing = relevance.get(item.row.id)

@@ -182,7 +182,7 @@ class MemoryRepository(_Repository):
         limit: int,
         *,
         lines: int = 0,
-        vectors: Sequence[Vector] = (),
+        sought: Sequence[Vector] = (),
         asked: Sequence[MessageQuestion] = (),
         requests: Sequence[Vector] = (),
         candidates: int = index.CANDIDATES,
@@ -197,11 +197,11 @@ class MemoryRepository(_Repository):
             cue: what is asked of it.
             limit: how many memories at most.
             lines: how many lines of the session's transcript to read along.
-            vectors: the embeddings of the message, of the whole first, then of its sentences that ask. What lies where
-                the answer to one of them does is proposed, beside what shares words.
-            asked: what the message asks, each with its embedding: by it each line is judged.
-            requests: what is read of the message and of all its sentences, where what limits its answer is sought; see
-                `insula.language.heads.read_request`.
+            sought: what is read of the message (see `insula.language.heads.read_request`), of the whole first, then of
+                its sentences that ask. What lies where the answer to one of them does is proposed, beside what shares
+                words.
+            asked: what the message asks: by it each line is judged.
+            requests: what is read of the message and of all its sentences, where what limits its answer is sought.
             candidates: how many of the memories that share words with the cue are scored.
         """
 
@@ -209,8 +209,8 @@ class MemoryRepository(_Repository):
             statistics = index.read_statistics(connection, place.user_id, cue.forms)
             best = index.search_terms(connection, place.user_id, statistics, index.CANDIDATES)
             proposed, left = best[:candidates], best[candidates:]
-            sought = [*map(answering_direction, vectors), *map(limit_direction, requests[:1])]
-            near = self._find_near(connection, place.user_id, sought)
+            directions = [*map(answering_direction, sought), *map(limit_direction, requests[:1])]
+            near = self._find_near(connection, place.user_id, directions)
             proposed += near[0] if near else []
             alone = [number for some in near[1:] for number in some]
             rows = index.list_candidates(connection, place.user_id, place.session_id, proposed, alone)
@@ -221,7 +221,7 @@ class MemoryRepository(_Repository):
             return RetrievedRows(statistics, rows, told, said, unscored)
 
         return rank_memories(
-            place, cue, await self.store.read(read_rows), asked, vectors, requests, self.store.now(), limit
+            place, cue, await self.store.read(read_rows), asked, sought, requests, self.store.now(), limit
         )
 
     def _find_near(self, connection: sa.Connection, user_id: int, vectors: Sequence[Vector]) -> list[list[int]]:
