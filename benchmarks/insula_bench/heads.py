@@ -30,7 +30,7 @@ from insula.text.grammar import UNSPACED
 from insula.text.pasted import ELLIPSIS, QUOTED, told_words
 from insula_bench import gate, life, network
 from insula_bench import spelled as spelling
-from insula_bench.affinity import LIVES, fit_projections
+from insula_bench.affinity import LIVES, WHOLE_LIVES, fit_projections
 from insula_bench.compose import compose
 from insula_bench.conversations import read as conversation_table
 from insula_bench.limits import fit_limits
@@ -546,7 +546,10 @@ def _sides() -> Iterator[Message]:
 
 
 def _lived(head: HeadName) -> Iterator[Message]:
-    """What people told and asked on their own days; a told answer beside its question is a fact, too."""
+    """What people told and asked on their own days; a told answer beside its question is a fact, too.
+
+    A line of a whole life is read once in each round: read thrice, they outweighed what needs nothing.
+    """
     for table in (*LIVES, "fifth", *life.FURTHER):
         for language in life.languages():
             group = f"life {table} {language}"
@@ -559,7 +562,7 @@ def _lived(head: HeadName) -> Iterator[Message]:
                 elif head == "fact" and row["kind"] == "personal" and row["told"]:
                     answered = f"{row['text']} {row['value'][0]}"
                     yield Message(answered, (answered,), language, True, group)
-    for table in WHOLE_LIVES:
+    for table in ("lives", *WHOLE_LIVES):
         for language in life.languages():
             for number, row in enumerate(life.read(table, language)):
                 group = f"life {table} {number}"
@@ -568,11 +571,6 @@ def _lived(head: HeadName) -> Iterator[Message]:
                 if head == "personal":
                     for ask in row["asks"]:
                         yield Message(ask, pieces_of(ask, language), language, True, group)
-
-
-WHOLE_LIVES = ("lives", "lives_2", "lives_3", "lives_4", "lives_5", "lives_6", "lives_7", "lives_8")
-"""Lives of 200 facts, each told once and asked for twice. A line of them is read once in each round: read more often,
-they outweighed what needs nothing."""
 
 
 def _plain(head: HeadName) -> Iterator[Message]:
