@@ -41,9 +41,9 @@ wrote the line that answers is among them in 86 of 100 questions, with 2.2 lines
 what is asked for nearly alike stood there, too."""
 CHANGES, SAME_MATTER, LIKE_MATTER = 0.1, 0.56, 0.35
 """By how much less near a newer line may come to what is asked than the one that answers, and it may change it; the
-cosine of the questions that both answer from which it does; and the cosine from which it stands beside it. Set where as
-few lines of another matter reach them as with the projections before, and on changes that one author wrote
-(`insula bench changes`)."""
+cosine of the questions that both answer from which it does; and the cosine from which it stands beside it. Set where
+some as many lines of another matter reach them as with the projections before, on changes that one author wrote
+(`insula bench changes`), and by two changes that the tests hold."""
 NEVER = -9.0
 """Log-odds of a line that is surely of another, or no fact: said in a game, in jest, or supposed."""
 PIECE = 0.2
