@@ -39,6 +39,11 @@ def test_a_short_question_is_told_by_its_language(language: str) -> None:
     assert detect_language(SENTENCES[language]) == language
 
 
+@pytest.mark.parametrize("text", ["Olvida mi alergia.", "Borra mi nombre.", "Tira la leche pasada."])
+def test_a_short_sentence_is_told_among_the_languages_of_its_function_words(text: str) -> None:
+    assert detect_language(text) == "es"
+
+
 @pytest.mark.parametrize("text", ["ok", "Lisbon Porto", "", "42", "```python\nprint(1)\nprint(2)\n``` yes it is so"])
 def test_no_language_is_guessed_from_almost_nothing_or_from_code(text: str) -> None:
     assert detect_language(text) == "unknown"
