@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from growth import LINEAR, growth
 from insula import Metacognition, redaction
 from insula.cli import common
-from insula.redaction import kinds, redact, shapes, take_answer
+from insula.redaction import kinds, redact, shapes, take_answer, take_echoes
 from insula_bench.other_hands import is_held_out
 from insula_bench.secret_lines import Case, cases, is_left
 from insula_bench.secrets_fit import library_files
@@ -687,6 +687,52 @@ async def _kept(told: list[Case], folder: Path) -> str:
         for number, case in enumerate(told):
             async with metacognition.turn("ana", f"s{number // 20}", case.text) as turn:
                 turn.finish("Noted.")
+    return "\n".join(path.read_bytes().decode("utf-8", "replace") for path in sorted(folder.glob("insula.db*")))
+
+
+ECHOED = [
+    ("My phone's code is 4921 in case you need to call", "Okay, 4921 it is.", "4921"),
+    ("If somebody calls for the kid, the word is marmalade.", "Got it: Marmalade.", "armalade"),
+    ("my passphrase is violet bicycle morning", "Violet bicycle morning, nice.", "bicycle"),
+    ("玄関の暗証番号は8254です", "8254ですね。", "8254"),
+]
+
+
+@pytest.mark.parametrize(("said", "reply", "secret"), ECHOED)
+def test_no_reply_that_repeats_a_secret_of_its_message_reaches_the_disk(
+    tmp_path: Path, said: str, reply: str, secret: str
+) -> None:
+    kept = asyncio.run(_answered(said, reply, tmp_path))
+    assert secret not in kept
+    assert "[REDACTED:" in kept
+
+
+def test_a_number_that_holds_a_secret_of_the_message_stays_in_the_reply() -> None:
+    reply = "It took 49211 ms, and the code 4921 is noted."
+    assert take_echoes(reply, {"4921": "code"}) == "It took 49211 ms, and the code [REDACTED:code] is noted."
+
+
+async def _answered(said: str, reply: str, folder: Path) -> str:
+    async with await Metacognition.open(folder / "insula.db", embed=None) as metacognition:
+        async with metacognition.turn("ana", "s", said) as turn:
+            turn.finish(reply)
+        await metacognition.add("ana", [{"role": "user", "content": said}, {"role": "assistant", "content": reply}])
+    return "\n".join(path.read_bytes().decode("utf-8", "replace") for path in sorted(folder.glob("insula.db*")))
+
+
+@pytest.mark.parametrize("apart", [False, True])
+def test_no_answer_to_who_asks_for_a_secret_is_taken_in(tmp_path: Path, apart: bool) -> None:
+    talk = [
+        {"role": "assistant", "content": "What is the password for the router?"},
+        {"role": "user", "content": "Marsh-Mallow-7"},
+    ]
+    assert "Mallow" not in asyncio.run(_added([[line] for line in talk] if apart else [talk], tmp_path))
+
+
+async def _added(calls: list[list[dict[str, str]]], folder: Path) -> str:
+    async with await Metacognition.open(folder / "insula.db", embed=None) as metacognition:
+        for lines in calls:
+            await metacognition.add("ana", lines)
     return "\n".join(path.read_bytes().decode("utf-8", "replace") for path in sorted(folder.glob("insula.db*")))
 
 

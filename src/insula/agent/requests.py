@@ -14,13 +14,14 @@ from typing import NamedTuple
 from insula import foreign
 from insula.files import append_line, replace_file
 from insula.llm.client import Prompt
-from insula.redaction import redact
+from insula.redaction import may_answer, take_answer, take_echoes
 from insula.value import is_list, is_object
 
 MOST_BYTES = 2_000_000
 """Of one file: some hundred requests. Beyond it the older half goes."""
 CHARS_PER_TOKEN = 4
 """About, in English; the provider's own count stands with what the turn took."""
+YOURS, SO_FAR = "your message", "the conversation so far: "
 _SECTION = re.compile(r"^## (.+)$", re.MULTILINE)
 
 
@@ -40,11 +41,11 @@ class RequestPart(NamedTuple):
 def split_request(asked: Prompt, message: str) -> list[RequestPart]:
     """A request in the order in which the model reads it, each piece with its source."""
     parts = [*_split_sections(asked.instructions)]
-    parts += [RequestPart(f"the conversation so far: {role}", text) for role, text in asked.history]
+    parts += [RequestPart(SO_FAR + role, text) for role, text in asked.history]
     before, here, after = asked.prompt.partition(message)
     if not here:
-        return [*parts, RequestPart("your message", asked.prompt)]
-    around = (("what is put before it", before), ("your message", here), ("what is put behind it", after))
+        return [*parts, RequestPart(YOURS, asked.prompt)]
+    around = (("what is put before it", before), (YOURS, here), ("what is put behind it", after))
     return [*parts, *(RequestPart(source, text) for source, text in around if text.strip())]
 
 
@@ -76,7 +77,7 @@ class KeptRequests:
         """
         if (path := self._path_of(user)) is None:
             return
-        record = {"session": session, "turn": turn, "parts": [[part.source, redact(part.text)] for part in asked]}
+        record = {"session": session, "turn": turn, "parts": [*_take_secrets(asked)]}
         foreign.private(path.parent)
         _shorten_file(path)
         append_line(path, json.dumps(record).encode())
@@ -100,6 +101,17 @@ class KeptRequests:
         """Let go of all requests of a user."""
         if (path := self._path_of(user)) is not None:
             path.unlink(missing_ok=True)
+
+
+def _take_secrets(parts: Sequence[RequestPart]) -> Iterator[tuple[str, str]]:
+    """Parts without their secrets, those among them that answer what was said before or repeat it."""
+    said, secrets = list[tuple[bool, str]](), dict[str, str]()
+    for part in parts:
+        is_own = part.source in (YOURS, f"{SO_FAR}user")
+        before = said if is_own and may_answer(part.text) else ()
+        text, secrets = take_answer(take_echoes(part.text, secrets), before)
+        said.append((is_own, text))
+        yield part.source, text
 
 
 def _read_lines(path: Path) -> list[bytes]:

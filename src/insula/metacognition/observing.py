@@ -29,7 +29,7 @@ from insula.metacognition.engine import Engine
 from insula.metacognition.reading import analyse_memorable, analyse_redacted, memory_text
 from insula.operations.facts import Fact, get_fact
 from insula.operations.memories import change_memory
-from insula.redaction import redact
+from insula.redaction import may_answer, take_answer, take_echoes
 from insula.screening import screen_text
 from insula.text.analysis import analyse_text, clean_text
 from insula.text.questions import find_asks
@@ -135,15 +135,17 @@ async def remember_lines(
     with on_behalf_of(user):
         place = await engine.store.resolve_place(user, session)
         items: list[tuple[NewItem, float]] = []
-        before: list[TranscriptLine] = []
+        before = [*await engine.store.read(statements.read_lines, place, CONTEXT_LINES)]
+        secrets: dict[str, str] = {}
         sources = [line.source_id for line in lines if line.source_id is not None]
         known = await engine.store.read(statements.taken_in, place.user_id, sources)
         for line in lines:
+            content, secrets = _take_secrets(line, before, secrets)
+            context = tuple(before)
+            before[:] = [*before, _make_line(engine, line, content)][-CONTEXT_LINES:]
             if line.source_id in known:
-                said = _make_line(engine, line, redact(clean_text(plain_text(line.text))))
-                before[:] = [*before, said][-CONTEXT_LINES:]
                 continue
-            item = await _make_item(engine, place, line, before)
+            item = await _make_item(engine, place, line, content, context)
             items.append((item._replace(metadata=metadata, source_id=line.source_id), line.at or engine.store.now()))
         numbers, kept = await engine.store.sessions.add_lines(place, items, engine.controls)
         threshold = engine.controls.consolidation_threshold
@@ -153,15 +155,23 @@ async def remember_lines(
         return numbers
 
 
-async def _make_item(engine: Engine, place: Place, line: ObservedLine, before: list[TranscriptLine]) -> NewItem:
-    """A line as it is remembered; what was said `before` it is read where that is empty, and kept in step."""
-    content = redact(clean_text(plain_text(line.text)))
+def _take_secrets(
+    line: ObservedLine, before: Sequence[TranscriptLine], said: dict[str, str]
+) -> tuple[str, dict[str, str]]:
+    """A line without its secrets, and these: what it answers, and what the line before it `said`, tell some of them."""
+    text = take_echoes(clean_text(plain_text(line.text)), said)
+    is_answer = line.provenance == "user" and may_answer(text)
+    return take_answer(text, [(one.provenance == "user", one.content) for one in before] if is_answer else ())
+
+
+async def _make_item(
+    engine: Engine, place: Place, line: ObservedLine, content: str, said: Sequence[TranscriptLine]
+) -> NewItem:
+    """A line as it is remembered, by what it says without its secrets, after what was `said` before it."""
     analysis = analyse_memorable(content, analyse_redacted(content))
     encoding = encode_claims(analysis, line.speaker, line.listener)
-    recollection = await engine.store.memories.recall_memories(
-        place, build_cue(analysis, line.speaker, line.listener), 1, lines=0 if before else CONTEXT_LINES
-    )
-    said = before or recollection.said
+    cue = build_cue(analysis, line.speaker, line.listener)
+    recollection = await engine.store.memories.recall_memories(place, cue, 1)
     last = said[-1].content[:REMEMBERED_CHARS] if said else ""
     replies_to = find_asks(analyse_text(last)) if last else ()
     meaning = memory_text(last, content, line.provenance) if engine.embed else ""
@@ -180,7 +190,6 @@ async def _make_item(engine: Engine, place: Place, line: ObservedLine, before: l
     stated = await asyncio.to_thread(embedded_statements, *making) if told else ()
     shown = analysis.text if line.is_fact else join_facts(units, analysis.language)
     item = new_item(analysis, encoding, line.provenance, line.speaker, recollection.recalled, replies_to, stated, shown)
-    before[:] = [*said, _make_line(engine, line, content)][-CONTEXT_LINES:]
     return item._replace(content=content, vector=vector)
 
 

@@ -56,7 +56,7 @@ from insula.metacognition.reading import (
 from insula.metacognition.streaming import pass_pieces
 from insula.metacognition.suspended import SuspendedTurn, read_suspended, suspend_turn
 from insula.night import curation
-from insula.redaction import may_answer, redact, take_answer, take_out
+from insula.redaction import may_answer, redact, take_answer, take_echoes
 from insula.session.adaptation import Adaptation, Stage
 from insula.session.conditions import DEGRADED, STM_HIGH, Reason
 from insula.session.control import Regulation
@@ -763,7 +763,7 @@ class Turn:
         if self._place is None or not self.number:
             return
         has_words = self.result is not None and not self.result.is_silent
-        content = take_out(redact(self.result.response), self._secrets) if self.result and has_words else ""
+        content = redact(take_echoes(self.result.response, self._secrets)) if self.result and has_words else ""
         made = await self._embed_message(content)
         if self.result is None:
             self.signals = (self._make_signal(TURN, "no response", {"hedged": False}), *self._impasse_signals(None))

@@ -117,6 +117,14 @@ def take_out(text: str, secrets: "dict[str, str]") -> str:
     return text
 
 
+def take_echoes(reply: str, secrets: "dict[str, str]") -> str:
+    """A reply without the secrets of the message that it answers: there a plain word or a number is no chance."""
+    kinds = {secret.lower(): kind for secret, kind in secrets.items()}
+    words = (f"(?<![a-z0-9_]){re.escape(secret)}(?![a-z0-9_])" for secret in sorted(kinds, key=len, reverse=True))
+    pattern = re.compile("|".join(words), re.IGNORECASE)
+    return pattern.sub(lambda echo: f"[REDACTED:{kinds.get(echo[0].lower(), 'secret')}]", reply) if kinds else reply
+
+
 def clear_cache() -> None:
     """Let go of the last texts in which there was no secret."""
     _clean.clear()
