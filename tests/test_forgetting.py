@@ -102,6 +102,32 @@ async def test_what_was_said_just_before_is_meant_by_that(tmp_path: Path) -> Non
     assert "Lisbon" in disk(tmp_path)
 
 
+@pytest.mark.parametrize(
+    ("fact", "request_"),
+    [
+        ("My ex-husband is called Barnaby.", "Wipe anything you have on my ex-husband."),
+        ("Mein Ex-Mann heißt Gundolf.", "Alles über meinen Ex-Mann bitte rauswerfen."),
+        ("Meine Blutgruppe ist AB negativ.", "Kannst du meine Blutgruppe wieder loswerden?"),
+    ],
+)
+async def test_a_request_in_other_words_than_to_forget_is_shown_what_it_names(
+    tmp_path: Path, fact: str, request_: str
+) -> None:
+    async with await Metacognition.open(tmp_path / "insula.db") as metacognition:
+        await said(metacognition, fact, "before")
+        _, person = await said(metacognition, request_)
+        assert fact in person
+
+
+async def test_a_short_request_is_answered_in_its_language(tmp_path: Path) -> None:
+    async with await Metacognition.open(tmp_path / "insula.db") as metacognition:
+        await said(metacognition, "I like tea.", "before")
+        await said(metacognition, "Soy alérgica a las nueces, mi alergia es grave.", "before")
+        _, person = await said(metacognition, "Olvida mi alergia.")
+        assert "mi alergia es grave" in person
+        assert "sí" in person
+
+
 @pytest.mark.parametrize("answer", ["no", "How do I boil an egg?", "yes, but first tell me about eggs"])
 async def test_nothing_is_erased_without_a_yes_as_the_next_message(tmp_path: Path, answer: str) -> None:
     async with await Metacognition.open(tmp_path / "insula.db") as metacognition:
