@@ -152,6 +152,12 @@ async def test_what_is_wished_for_one_topic_ends_nothing_else_and_is_told_on_tha
     assert (short in told, money in told) == (True, True)
 
 
+async def test_a_remark_that_names_somebody_says_nothing_of_how_to_be_called(talk: Talk) -> None:
+    remark = "A Xuan le vuelven loco los callos, cuanto más picantes mejor."
+    assert words(await talk.day(remark)) == []
+    assert remark not in await talk.told(ASK["es"])
+
+
 async def test_a_bidding_to_stop_takes_the_place_of_what_it_ends(talk: Talk) -> None:
     await talk.day("I prefer bullet points.")
     assert words(await talk.day("Stop giving me lists.")) == ["Stop giving me lists."]

@@ -81,7 +81,7 @@ NEITHER: Mapping[HeadName, frozenset[str]] = {
 """Kinds that a head learns nothing from: they may hold what it decides, and are not labelled for it."""
 POINTS: Mapping[HeadName, Mapping[str, float]] = {
     "personal": {"sure": 0.005, "untold": 0.002},
-    "fact": {"store": 0.06, "others": 0.04, "answer": 0.65},
+    "fact": {"store": 0.07, "others": 0.045, "answer": 0.65},
     "handed": {"cut": 0.03, "announce": 0.006},
 }
 """For each action, the share of ordinary real messages that it may take by mistake; of `handed`, which no real message

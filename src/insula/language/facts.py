@@ -7,6 +7,7 @@ assistant asked just before, or sets right or goes on with what the user said la
 fact that says "I" or "my", neither to "you" nor as a wish.
 """
 
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import chain, zip_longest
 from typing import NamedTuple
@@ -26,6 +27,8 @@ MOST = 24
 """Sentences of one message that are weighed."""
 EXCHANGE = 2
 """Lines of the exchange before."""
+REPEATED = re.compile(r"\b([^\W\d]+)(?:[\s,]+\1\b){2,}")
+"""A word said three times or more, as in "far far far away": the rest of the sentence would fade beside it."""
 
 
 class FactCandidate(NamedTuple):
@@ -36,7 +39,7 @@ class FactCandidate(NamedTuple):
     shown: str
     """In the user's own words, quotations and all."""
     meant: str
-    """The text whose meaning is weighed."""
+    """The text whose meaning is weighed: a word said many times over stands in it once."""
     own: bool
     """Whether it says "I" or "my"; see `speaks_of_user`."""
     asked: str = ""
@@ -85,7 +88,8 @@ def _make_unit(
     first = whole.text.count(QUOTED, 0, max(whole.text.find(text), 0))
     shown, follows = _restore_quotations(text, quoted[first:]), _follows_on(plain, whole.language, before)
     hung = f"{lead}{text}".replace(QUOTED, ELLIPSIS) if lead and not asked else ""
-    return FactCandidate(text, shown, f"{asked} {plain}".strip(), own, asked, follows, hung)
+    meant = REPEATED.sub(r"\1", f"{asked} {plain}".strip())
+    return FactCandidate(text, shown, meant, own, asked, follows, hung)
 
 
 def _follows_on(text: str, language: str, before: Sequence[Utterance]) -> bool:

@@ -133,7 +133,8 @@ def _read_preference(
     within = (part_of(pieces[piece]) for piece in (text, *pieces) if piece in text)
     part = next(filter(None, within), "") if force != "once" or chances["none"] < at["none"] else ""
     name = part.partition(".")[0]
-    if force in ("once", "unsure") and name in FOR_GOOD and not is_amid and chances["standing"] >= at["for_good"]:
+    is_for_good = part_of(pieces[text]).partition(".")[0] in FOR_GOOD
+    if force in ("once", "unsure") and is_for_good and not is_amid and chances["standing"] >= at["for_good"]:
         force = "standing"
     if force in ("once", "unsure") and not part:
         return None

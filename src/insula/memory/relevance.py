@@ -39,7 +39,7 @@ BESIDE = 1.5
 """By how much the log-odds of a line may stay below the best one's, and it still stands beside it: of lives that others
 wrote the line that answers is among them in 86 of 100 questions, with 2.2 lines on average (at 0.8: 82 and 1.6), before
 what is asked for nearly alike stood there, too."""
-CHANGES, SAME_MATTER, LIKE_MATTER = 0.1, 0.56, 0.35
+CHANGES, SAME_MATTER, LIKE_MATTER = 0.1, 0.54, 0.34
 """By how much less near a newer line may come to what is asked than the one that answers, and it may change it; the
 cosine of the questions that both answer from which it does; and the cosine from which it stands beside it. Set where
 some as many lines of another matter reach them as with the projections before, on changes that one author wrote
