@@ -29,6 +29,7 @@ WORDS = {
     "it": ("Il mio secondo nome è Fortunata.", "Segnato: Fortunata."),
     "zh": ("我的中间名是思雨涵。", "好的,你的中间名是思雨涵。"),
     "ja": ("私のミドルネームは桜子です。", "ミドルネームは桜子ですね。"),
+    "ja, a place of two characters": ("私は枕崎で生まれました。", "枕崎、海がきれいなところですね。"),
     "zh, a name alone": ("我的中间名是雪莲华。", "Noted: 雪莲华. What a lovely name!"),
     "de, a name alone": (
         "Mein zweiter Vorname ist Walburga.",

@@ -30,8 +30,10 @@ _NAME = 3
 """Letters of a name."""
 _INFLECTED = re.compile(r"[\u0370-\u052f]{4,}")
 """Names of Greek and Cyrillic, whose last letter changes with the case."""
-_UNCASED = re.compile(r"[\u0590-\u08ff\u0900-\u0dff]{3,}|[\u30a1-\u30ff]{4,}")
-"""Words of scripts that write no capitals, but blanks, and those of Katakana."""
+_UNCASED = re.compile(
+    r"[\u0590-\u08ff\u0900-\u0dff]{3,}|[\u30a1-\u30ff]{4,}|(?<![\u4e00-\u9fff])[\u4e00-\u9fff]{2}(?![\u4e00-\u9fff])"
+)
+"""Words of scripts that write no capitals, but blanks, those of Katakana, and two characters that stand alone."""
 _WORD = re.compile(r"[^\W_]{4,}")
 _UNSPACED = re.compile(r"(?=([\u4e00-\u9fff]{3}))")
 """Three characters in a row, where neither blanks nor capitals tell a name from what stands around it."""
