@@ -14,7 +14,7 @@ from typing import NamedTuple
 from insula import foreign
 from insula.files import append_line, replace_file
 from insula.llm.client import Prompt
-from insula.redaction import may_answer, take_answer, take_echoes
+from insula.redaction import take_from_line
 from insula.value import is_list, is_object
 
 MOST_BYTES = 2_000_000
@@ -108,8 +108,7 @@ def _take_secrets(parts: Sequence[RequestPart]) -> Iterator[tuple[str, str]]:
     said, secrets = list[tuple[bool, str]](), dict[str, str]()
     for part in parts:
         is_own = part.source in (YOURS, f"{SO_FAR}user")
-        before = said if is_own and may_answer(part.text) else ()
-        text, secrets = take_answer(take_echoes(part.text, secrets), before)
+        text, secrets = take_from_line(part.text, said if is_own else (), secrets)
         said.append((is_own, text))
         yield part.source, text
 

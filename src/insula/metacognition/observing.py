@@ -29,7 +29,7 @@ from insula.metacognition.engine import Engine
 from insula.metacognition.reading import analyse_memorable, analyse_redacted, memory_text
 from insula.operations.facts import Fact, get_fact
 from insula.operations.memories import change_memory
-from insula.redaction import may_answer, take_answer, take_echoes
+from insula.redaction import take_from_line
 from insula.screening import screen_text
 from insula.text.analysis import analyse_text, clean_text
 from insula.text.questions import find_asks
@@ -140,7 +140,8 @@ async def remember_lines(
         sources = [line.source_id for line in lines if line.source_id is not None]
         known = await engine.store.read(statements.taken_in, place.user_id, sources)
         for line in lines:
-            content, secrets = _take_secrets(line, before, secrets)
+            said = [(one.provenance == "user", one.content) for one in before] if line.provenance == "user" else ()
+            content, secrets = take_from_line(clean_text(plain_text(line.text)), said, secrets)
             context = tuple(before)
             before[:] = [*before, _make_line(engine, line, content)][-CONTEXT_LINES:]
             if line.source_id in known:
@@ -153,15 +154,6 @@ async def remember_lines(
         for item, _ in items:
             engine.note_voice(place, item.language, item.speaker)
         return numbers
-
-
-def _take_secrets(
-    line: ObservedLine, before: Sequence[TranscriptLine], said: dict[str, str]
-) -> tuple[str, dict[str, str]]:
-    """A line without its secrets, and these: what it answers, and what the line before it `said`, tell some of them."""
-    text = take_echoes(clean_text(plain_text(line.text)), said)
-    is_answer = line.provenance == "user" and may_answer(text)
-    return take_answer(text, [(one.provenance == "user", one.content) for one in before] if is_answer else ())
 
 
 async def _make_item(

@@ -125,6 +125,19 @@ def take_echoes(reply: str, secrets: "dict[str, str]") -> str:
     return pattern.sub(lambda echo: f"[REDACTED:{kinds.get(echo[0].lower(), 'secret')}]", reply) if kinds else reply
 
 
+def take_from_line(
+    text: str, before: "Sequence[tuple[bool, str]]", told: "dict[str, str]"
+) -> "tuple[str, dict[str, str]]":
+    """A line of a talk without its secrets, those that answer the lines before it among them; and the secrets.
+
+    Args:
+        before: as `take_answer` reads them; none for a line of anybody but the user.
+        told: the secrets of the last line, which this one may repeat.
+    """
+    text = take_echoes(text, told)
+    return take_answer(text, before if may_answer(text) else ())
+
+
 def clear_cache() -> None:
     """Let go of the last texts in which there was no secret."""
     _clean.clear()
