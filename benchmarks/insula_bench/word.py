@@ -2,8 +2,7 @@
 
 A stream is a session as the hook gets it. Those of development stand in `streams/*.txt`, written short; those of an
 author who saw no code in `streams/*.jsonl.xz`, in the form of `streams/HELD.md`; later tables in folders beside
-them. Each event goes through the same function as the installed hook's, in a folder of its own: once with the senses
-that speak by default, once with all that the user's word has.
+them. Each event goes through the same function as the installed hook's, in a folder of its own.
 """
 
 import json
@@ -26,7 +25,6 @@ from insula.coding.step.instructions import heads
 from insula.stats import wilson
 from insula_bench import word_fit, word_streams
 
-OF_THE_WORD = ("against_words", "told_again", "unmet")
 LATER = ("later", "latest", "newest")
 """Tables that were written after those of development, in `streams/`, each counted once before it was read."""
 HOSTS = {"claude": "claude-code", "codex": "codex"}
@@ -83,8 +81,7 @@ def run(held: bool, as_json: bool, cases: bool, fit: bool) -> int:
     if held:
         sets |= {name: word_streams.streams(word_streams.FILES / name / "word.txt") for name in LATER}
     for name, streams in sets.items():
-        for which, senses in (("by default", ()), ("all of the word", OF_THE_WORD)):
-            report[f"{name}, {which}"] = _figures(play(streams, senses), cases and name == "development")
+        report[name] = _figures(play(streams), cases and name == "development")
     print(json.dumps(report, indent=2, ensure_ascii=False)) if as_json else Console().print(_table(report))
     return 0
 
@@ -95,20 +92,14 @@ def read(path: Path) -> list[Record]:
         return [json.loads(line) for line in lines if line.strip()]
 
 
-def play(streams: Iterable[Record], senses: Sequence[str] = ()) -> Counts:
-    """What is said in streams, against what is expected.
-
-    Args:
-        senses: names of senses that are switched on beside those that speak by default.
-    """
+def play(streams: Iterable[Record]) -> Counts:
+    """What is said in streams, against what is expected."""
     counts = Counts()
     with mock.patch.dict(os.environ, {"INSULA_HOLDOUT": "off"}):  # nothing is withheld by lot
         os.environ.pop("CLAUDE_CODE_SESSION_ATTENDED", None)
         for number, stream in enumerate(streams):
             with tempfile.TemporaryDirectory() as home:
-                folder = Path(home) / "insula"
-                folder.mkdir()
-                (folder / "hook.json").write_text(json.dumps({"v": 1, "senses": dict.fromkeys(senses, True)}), "utf-8")
+                Path(home, "insula").mkdir()
                 _count(counts, stream, said(stream, home, number))
     return counts
 

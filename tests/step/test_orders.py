@@ -61,6 +61,7 @@ def test_an_order_is_not_held_against_the_end_of_what_was_asked_later(tmp_path: 
     [
         ("Do NOT modify backend/ or infra/.", True),
         ("Do not edit files.", True),
+        ("Do not remove existing modules/features.", False),
         ("never force-push", False),
         ("The backend exposes only `/confirm`, `/decline` and `/complete`.", False),
         ("Restrict the directory/detail endpoints to the staff only.", False),
@@ -132,7 +133,10 @@ def compact(session: Session) -> str:
         ("I don't want anything in comms, it must live in the executor.", ()),
         ("I don't want src/cart.py changed.", ("I don't want src/cart.py changed.",)),
         ("都删除", ()),
+        ("no you need to create the cart.md in the docs folder", ()),
         ("Never commit without signing.", ()),
+        ("Fix it. Do not edit docs/ without updating the index.", ()),
+        ("Don't commit, never push.", ("Don't commit, never push.",) * 2),
         ("Never commit without asking me.", ("Never commit without asking me.",)),
         ("N'installe rien sans me demander.", ("N'installe rien sans me demander.",)),
         ("Let's not run the CI if the only change in the commit is to *.md files.", ()),

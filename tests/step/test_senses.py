@@ -99,6 +99,15 @@ def test_a_test_that_says_the_same_of_other_values_is_stuck(session: Session) ->
     )
 
 
+def test_a_command_that_names_nothing_and_says_something_else_each_time_has_got_on(session: Session) -> None:
+    stages = ("build", "publish", "verify", "build")
+    outputs = [f"the stage {stage} could not be reached by the runner of this group" for stage in stages]
+    session.follow([fails("deploy now", output) for output in outputs])
+    assert session.said == []
+    session.follow([fails("release now", outputs[0])] * 3)
+    assert len(session.said) == 1
+
+
 def _minitest_fails(test: str, what: str) -> str:
     place = f"PagesTest#test_{test} [test/pages_test.rb:5{len(what) % 9}]"
     return f"Failure:\n{place}:\n{what}\n\n4 runs, 9 assertions, 1 failures"

@@ -47,6 +47,8 @@ class Goal(Failing):
     """Turns in which it failed in this way."""
     same_words: bool = True
     """Whether it failed each time with the same words, but for numbers, names and paths."""
+    same_run: bool = True
+    """Whether the very same call was made each time, and had the very same output."""
     fixes: int = 0
     """How often it failed in this way though something had been changed since the time before."""
     changed: int = 0
@@ -119,6 +121,7 @@ def _repeat_goal(goal: Goal, action: Action, turn: int) -> Goal:
     if action.named != goal.named:
         new["named"] = ""
     new["same_words"] = goal.same_words and new["error"] == (goal.error or new["error"])
+    new["same_run"] = goal.same_run and (action.call, action.result) == (goal.call, goal.result)
     return goal.replace(**new, last=turn, turns=goal.turns + 1, fixes=goal.fixes + (goal.changed > 0), changed=0)
 
 

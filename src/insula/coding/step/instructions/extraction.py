@@ -87,9 +87,6 @@ def extract_instructions(message: str) -> "tuple[Instruction, ...]":
             paths = here or above
             known = paths or not says(clause.low, "pronouns")
             instruction = instruction.replace(kind=BAN, paths=paths) if known else None
-        if instructions and _is_meant(instructions[-1], clause, instruction):
-            instructions[-1] = instructions[-1].replace(paths=find_named(clause.text).paths)
-            continue
         if instruction is not None:
             instructions.append(instruction)
         before = instruction
@@ -110,11 +107,12 @@ def _suppose(instruction: Instruction) -> Instruction | None:
 
 
 def _bounds_ban(clause: Clause, before: Instruction) -> bool:
-    """Whether a clause says what something may not be done without, other than being asked: "never commit |
-    without signing" rules out no commit, and no call shows whether it is signed."""
-    lacks = re.match(r"\W*(?:without|ohne|sans|sin|sem|senza)\b", clause.low)
+    """Whether a clause that denies hangs on a ban by nothing between, so that both say under which condition it may be
+    done: "never commit | without signing" rules out no commit. Being asked is a condition that the user can show."""
+    first = re.findall(_WORD, clause.low)[:1]
+    hangs = not clause.joined and clause.ahead.rstrip()[-1:] not in set(",;:–—-") and not DENIALS.isdisjoint(first)
     of_ban = before.kind == BAN and clause.is_of_sentence(before.said[: SAID // 2])
-    return lacks is not None and of_ban and not says(clause.sentence.lower(), "asking")
+    return hangs and of_ban and not says(clause.sentence.lower(), "asking")
 
 
 def _is_remark(clause: Clause) -> bool:
@@ -148,14 +146,6 @@ def _narrow_scope(before: Instruction, rest: Instruction) -> Instruction:
     if before.kind != LIFT:
         return before
     return before.replace(kind=ONLY, holds=TASK, said=rest.said, text=rest.text, edits=True)
-
-
-def _is_meant(ban: Instruction, clause: Clause, instruction: Instruction | None) -> bool:
-    """Whether a clause says only which files the ban before it means: "the backend stays as it is, all of server/"."""
-    if ban.kind != BAN or not ban.edits or ban.paths or not clause.is_of_sentence(ban.said[: SAID // 2]):
-        return False
-    plain = not says(clause.low, "denies", "touches", "frees", "reads")
-    return plain and (instruction is None or instruction.kind == HOW) and bool(find_named(clause.text).paths)
 
 
 POINTING = 7
@@ -216,7 +206,7 @@ def _is_certain(instruction: Instruction, message: str, orders: bool) -> bool:
     name one and what it takes the place of.
     """
     if len(message) > TYPED:
-        files = instruction.guards_files or _is_every_file(instruction)
+        files = (instruction.guards_files and _spells_path(instruction)) or _is_every_file(instruction)
         return instruction.kind == BAN and files and orders and _denies_first(instruction)
     if instruction.kind == HOW:
         both = instruction.programs and instruction.likes  # "npmではなくpnpmを使ってください。"
@@ -228,6 +218,13 @@ def _is_certain(instruction: Instruction, message: str, orders: bool) -> bool:
         return orders or not instruction.paths or _leads_with_ban(instruction)
     beside = len(message.split()) > len(instruction.clause.split()) + BESIDE
     return orders and _denies_first(instruction) and bool(instruction.paths or beside)
+
+
+def _spells_path(instruction: Instruction) -> bool:
+    """Whether a path is written as nothing else is: with a dot, a slash at its end or in back quotes. "Do not remove
+    existing modules/features" names no folder."""
+    said = instruction.clause
+    return any("." in path or f"{path}/" in said or f"`{path}" in said for path in instruction.paths)
 
 
 def _leads_with_ban(instruction: Instruction) -> bool:
@@ -269,11 +266,13 @@ def _is_every_file(instruction: Instruction) -> bool:
 
 
 def strip_joins(low: str) -> str:
-    """A clause without what joins it to the one before it, and without "please"."""
+    """A clause without what joins it to the one before it, without "please", and without a "no" that is an answer."""
     return re.sub(rf"^[^\w`]*(?:(?:{load_table()['joins']})|(?:{_BEFORE}) )*", "", low)
 
 
-_BEFORE = "but|aber|mais|pero|mas|ma|then|please|dann|bitte|puis|luego|depois|poi"
+_BEFORE = (
+    "but|aber|mais|pero|mas|ma|then|please|dann|bitte|puis|luego|depois|poi|no(?= (?:i|you|we|they|she|it|this|that) )"
+)
 
 
 def _begins_as_order(instruction: Instruction) -> bool:

@@ -1,9 +1,10 @@
 """Nociception: the same thing fails again, in turn after turn, whatever lies between.
 
 Three forms. *Survives*: something was changed for it twice, and it fails as before. *Goal*: it has failed alike in
-several turns. *Row*: turns in which all fails alike, though what is called differs. The calls of one turn count
-once; waits, polls and probes count not at all. Where more was changed than twice, the failure has mostly moved on under
-the same name, and nothing is said; a row of refusals is an agent that finds out what it may do.
+several turns, and its output names what fails or says the same. *Row*: turns in which all fails alike, though what is
+called differs. The calls of one turn count once; waits, polls and probes count not at all. Where more was changed than
+twice, the failure has mostly moved on under the same name, and nothing is said; a row of refusals is an agent that
+finds out what it may do.
 """
 
 from insula.coding.step.action import Action
@@ -21,8 +22,9 @@ FIXES = 2
 TURNS = 3
 """Turns in which a goal must have failed alike, or in a row in which all fails with like errors, ..."""
 CHECKED = 4
-"""... or this many of what is refused, and of a check unless its words stayed as they were, through two changes or
-while the very same call was all that was done: to look again is no loop yet, what says something else has got on."""
+"""... or this many of what is refused, and of a check unless its words stayed as they were, through two changes or in
+the very same call with the same output and nothing changed: to look again is no loop yet, what says something else has
+got on."""
 
 
 def feel(state: State, action: Action) -> Reading | None:
@@ -34,11 +36,10 @@ def feel(state: State, action: Action) -> Reading | None:
 
 def _read_goal(state: State) -> Reading | None:
     goal = _get_goal(state)
-    if goal is None or (goal.is_command and goal.edits > FIXES):
+    if goal is None or (goal.is_command and goal.edits > FIXES) or not _is_certain(goal):
         return None
     survives = goal.fixes >= FIXES and goal.same_words
-    is_repeated = goal.same_words and _repeats_call(state)
-    moves = goal.proves and not (survives or is_repeated)
+    moves = goal.proves and not (survives or (goal.same_run and not goal.edits))
     if goal.turns < (CHECKED if goal.denied or moves else TURNS):
         return None
     form = "denied" if goal.denied else "survives" if survives else "goal"
@@ -50,10 +51,9 @@ def _get_goal(state: State) -> "Goal | None":
     return next((goal for goal in reversed(state.goals) if goal.last == state.turn.number), None)
 
 
-def _repeats_call(state: State) -> bool:
-    """Whether nothing but one and the same call was made for some turns."""
-    row = group_by_turn(state.window)[-TURNS:]
-    return len(row) == TURNS and all(group.failing and group.signature == row[0].signature for group in row)
+def _is_certain(goal: "Goal") -> bool:
+    """Whether it is the same that fails: of a command, its output names what, we know its kind, or it says the same."""
+    return not goal.is_command or bool(goal.denied or goal.failure.names or goal.named) or goal.same_words
 
 
 def _read_row(state: State) -> Reading | None:
