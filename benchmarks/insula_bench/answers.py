@@ -11,7 +11,9 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
 from importlib.resources import files
 from pathlib import Path
+from types import FunctionType
 from typing import Any, NamedTuple
+from unittest.mock import patch
 
 from rich.console import Console
 from rich.table import Table
@@ -20,6 +22,8 @@ from insula.errors import InputError
 from insula.memory.retrieval.embedding import embed_text, resolve_embedding
 from insula.memory.storage.vectors import Embed
 from insula.stats import wilson
+from insula.turn import monitor
+from insula.turn.checks.memory import MemoryUse
 from insula.turn.monitor import assess
 from insula.types import HEDGE_THRESHOLD, Assessment, Level
 
@@ -65,14 +69,20 @@ class Judged(NamedTuple):
         return self.assessment.passed is self.triple.fine
 
 
-def run(data: str | None, json: bool, show: bool, embedding: bool = False) -> int:
+def run(data: str | None, json: bool, show: bool, embedding: bool = False, alone: bool = False) -> int:
     """Judge every line, print the figures, and return the exit code.
+
+    Args:
+        alone: count instead what each check alone catches.
 
     Raises:
         InputError: the table cannot be read.
     """
     embed = resolve_embedding(embed_text) if embedding else None
     tables = [Path(data)] if data else shipped()
+    if alone:
+        print(jsonlib.dumps(measure_checks([one for path in tables for one in read(path)]), indent=2))
+        return 0
     found = {path.stem: [judge(one, embed) for one in read(path)] for path in tables}
     judged = [one for each in found.values() for one in each]
     figures = measure(judged)
@@ -138,6 +148,27 @@ def _demanded(raw: dict[str, Any]) -> list[Triple]:
 def judge(one: Triple, embed: Embed | None = None) -> Judged:
     """What the monitor makes of a triple."""
     return Judged(one, assess(one.message, one.response, one.recent, memory=one.memory, level=one.level, embed=embed))
+
+
+def measure_checks(triples: Sequence[Triple]) -> Figures:
+    """For each check how many bad responses nothing else catches, and how many fine ones fail by it alone."""
+    whole = [judge(one).assessment.passed for one in triples]
+    figures: Figures = {}
+    for check in monitor.CHECKS:
+        others = tuple(other for other in monitor.CHECKS if other is not check)
+        with patch.object(monitor, "CHECKS", others):
+            figures[check.__name__ if isinstance(check, FunctionType) else str(check)] = _count_changed(triples, whole)
+    for name, without in (("compare_with_memory", MemoryUse()), ("is_far", False)):
+        with patch.object(monitor, name, return_value=without):
+            figures[name] = _count_changed(triples, whole)
+    return figures
+
+
+def _count_changed(triples: Sequence[Triple], whole: Sequence[bool]) -> Figures:
+    changed = [
+        one.fine for one, passed in zip(triples, whole, strict=True) if judge(one).assessment.passed and not passed
+    ]
+    return {"caught": changed.count(False), "false_alarms": changed.count(True)}
 
 
 def measure(judged: Sequence[Judged]) -> Figures:

@@ -70,12 +70,13 @@ def bench_answers(
     embedding: Annotated[
         bool, typer.Option("--embedding", help="With the shipped embedding beside the words.")
     ] = False,
+    alone: Annotated[bool, typer.Option("--alone", help="Count what each check alone catches.")] = False,
     json: Json = False,
 ) -> None:
     """Whether the self-monitor agrees with a person on messages, memory and responses in eight languages."""
     from insula_bench.answers import run
 
-    raise typer.Exit(run(data, json, show, embedding))
+    raise typer.Exit(run(data, json, show, embedding, alone))
 
 
 @app.command("night")

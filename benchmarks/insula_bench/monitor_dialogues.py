@@ -15,8 +15,7 @@ import numpy as np
 from insula.text.analysis import analyse_text
 from insula.turn.exchange import AskedMessage, Exchange
 from insula.turn.monitor import RECENT, assess
-from insula.turn.similarity import self_repetition
-from insula.turn.substance import measure_substance
+from insula.turn.substance import measure_substance, self_repetition
 from insula.types import Identity
 from insula_bench.progress import steps
 
@@ -103,11 +102,11 @@ def _score(one: Rated, times: list[int]) -> float:
 
 
 def _signs(found: Sequence[Rated], scores: Array) -> Array:
-    """The score and the four signs of substance of each response: what a fit has to go by."""
+    """The score and the three signs of substance of each response: what a fit has to go by."""
     rows: list[tuple[float, ...]] = []
     for one in found:
         turn = Exchange(AskedMessage(analyse_text(one.message)), one.response, list(one.recent), Identity())
-        rows.append(tuple(measure_substance(one.response, turn.language, turn.shared)))
+        rows.append(tuple(measure_substance(one.response, turn.shared)))
     return np.column_stack([scores, np.array(rows)])
 
 

@@ -308,8 +308,8 @@ def test_forbidden_patterns_do_not_pass_and_broken_ones_do_not_raise() -> None:
     assert assess("Do you like dogs?", "Yes, I like dogs.", (), identity).passed
 
 
-@pytest.mark.parametrize("response", ["Yes, I like dogs a lot 😀", "Yeah dude, I like dogs.", "Yes, I like dogs!!"])
-def test_slang_is_mildly_off_tone_for_a_formal_voice(response: str) -> None:
+@pytest.mark.parametrize("response", ["Yes, I like dogs a lot 😀", "Yes, I like dogs!!"])
+def test_emoji_and_shouting_are_mildly_off_tone_for_a_formal_voice(response: str) -> None:
     formal = assess("Do you like dogs?", response, (), Identity(voice="formal"))
     plain = assess("Do you like dogs?", response)
     assert formal.flags == ("off_tone",)

@@ -30,7 +30,7 @@ AskKind = Literal[
 ]
 """What a question or request asks for; "open" and "request" ask for nothing in particular."""
 
-_TOLD: frozenset[AskKind] = frozenset({"code", "number", "time", "place", "person", "name", "list", "how_to", "why"})
+_TOLD: frozenset[AskKind] = frozenset({"code", "number", "time", "place", "person", "name"})
 MAX_CHARS = 8_000
 """A text is searched up to here; an answer that comes later is not the answer of a reply."""
 
@@ -48,8 +48,6 @@ _CAPITALISED = re.compile(r"(?<!\w)[A-ZÀ-ÖØ-Þ][\w'-]*")
 _NAME_SPAN = re.compile(
     r"(?<!\w)[A-ZÀ-ÖØ-Þ][\w'-]*(?:\s(?:(?:d[aeiou]|de la|del|della|van|von|der|la|le|of|the)\s)?[A-ZÀ-ÖØ-Þ][\w'-]*)*"
 )
-_ITEMS = re.compile(r"[,，、;；]\s*\S|\n\s*\S")
-_CLAUSES = re.compile(r"[.!?,;:。！？，、；：\n—]+(?:\s*(?i:and|but|so|y|pero|et|mais|und|aber|e|mas|ma)\s)?")
 _PARTS = re.compile(r"\\.|[()|]|[^()|\\]+")
 _FEW = 3
 _CLOCK = 6
@@ -57,7 +55,6 @@ _CLOCK = 6
 
 _BRIEF_CHARS = 30
 _OPENING = 200
-_STEPS = re.compile(r"^\s*(?:[-*•]|\d{1,2}[.)])\s|`", re.M)
 
 
 def is_told(kind: AskKind) -> bool:
@@ -84,12 +81,6 @@ def carries_answer(kind: AskKind, text: str, language: str) -> bool:
             return _holds_name(text, language) or _says_word(language, kind, text)
         case "name":
             return _holds_name(text, language) or len(text.split()) <= _FEW
-        case "list":
-            return bool(_ITEMS.search(text)) or _says_word(language, "and", text)
-        case "how_to":
-            return bool(_STEPS.search(text)) or _says_word(language, "steps", text)
-        case "why":
-            return _says_word(language, "why", text)
         case _:
             return True
 

@@ -55,10 +55,6 @@ _NEAR = 16
 """Characters behind a count within which "each" makes it one of a part."""
 _RELATIVE = 4
 """Characters at the end of a form, where a relative pronoun may stand ("un tableau qui …")."""
-_BEFORE = 24
-"""Characters before a form in which something may leave it out ("no table")."""
-_OPENING = 3
-"""Words before the number in a request that only names what is wanted."""
 _JSON = re.compile(
     r"(?<!\w)(?:as|in|into|en|como|au|als|im|em|come|formato?|format|valid|only|just|nur|solo|só|seulement|以|用|返回|输出)"
     r"[ -]?(?:\w+ )?(?i:json)(?!\w)|(?i:json)(?:形式|格式)?(?:で|输出|返回)|(?i:json)(?:[ -]format|-Format)?[.!]?\s*$",
@@ -99,7 +95,7 @@ class Phrases:
 
     @cache  # noqa: B019 there is one of each language
     def pattern(self, name: str) -> re.Pattern[str]:
-        """The phrases of a name: what wishes (`wish`), allows nothing else (`only`), leaves something out (`without`),
+        """The phrases of a name: what wishes (`wish`), allows nothing else (`only`),
         tells to answer (`verbs`), makes a count one of each part (`each`), a demand somebody else's (`reported`), or
         asks for a form."""
         return self._compile(self.raw[name])
@@ -110,7 +106,7 @@ class Phrases:
         named = ("in", *BOUNDS, "only", "bullets", "table")
         opening = "|".join(pattern for name in named if (pattern := self.raw[name]))
         return re.compile(
-            rf"[\s(,.]*(?:(?:{self.raw['whole']}) )?(?:{opening})(?!\w)"
+            rf"[\s(,.]*(?:{opening})(?!\w)"
             if self.spaced
             else rf"[\s（，]*(?:{opening})|\d+文字|.{{1,12}}(?:以内|だけ|なし)",
             re.IGNORECASE,
@@ -291,7 +287,7 @@ def _is_wished(plain: str, kinds: frozenset[AskKind], phrases: Phrases) -> bool:
     """Whether a sentence wishes something: by a word for it, as a few words that name a form, or before what is asked
     ("In ten words, describe the sky")."""
     wishes = phrases.pattern("wish").search(plain) or phrases.telling_opener.match(plain)
-    if wishes or (not kinds and _is_named(plain, phrases)):
+    if wishes:
         return True
     if not phrases.spaced and phrases.pattern("verbs").search(plain) and plain[-1] not in "?？":
         return True
@@ -317,7 +313,7 @@ def _count_constraints(
         unit: Unit = named[0] if named else "items"
         bound = next((name for name in BOUNDS if groups.get(name)), "")
         after = next((name for name in BOUNDS if groups.get(f"after_{name}")), "")
-        wanted = kinds & _TOLD or phrases.telling_opener.match(text) or _is_named(text[: match.start()], phrases)
+        wanted = kinds & _TOLD or phrases.telling_opener.match(text)
         told = bool(groups["enumerate"]) or (bool(groups["of"]) and bool(wanted))
         asked = bool(kinds) and not kinds & _TOLD and not wished
         placed = bool(groups["in"] or groups.get("after_in") or groups.get("hyphen"))
@@ -344,20 +340,12 @@ def _count_constraints(
         yield Constraint(unit, whole[match.start() : match.end()].strip(), least, most, phrases.language)
 
 
-def _is_named(text: str, phrases: Phrases) -> bool:
-    """Whether a request only names what is wanted ("A slogan of five words for a bakery.")."""
-    match = phrases.quantity.search(text)
-    head = (text[: match.start()] if match else text).split()
-    return 1 < len(head) <= _OPENING and phrases.parse_number(head[0]) == 1 and text[-1:] not in "?？"
-
-
 def _form_constraints(text: str, phrases: Phrases) -> Iterator[Constraint]:
     for form in FORMS:
         match = phrases.pattern(form).search(text)
         if match is None or phrases.grammar.question.search(match.group()[:-_RELATIVE]):  # "in welcher Tabelle"
             continue
-        if not phrases.pattern("without").search(text, max(0, match.start() - _BEFORE), match.start()):
-            yield Constraint(form, match.group().strip(), language=phrases.language)
+        yield Constraint(form, match.group().strip(), language=phrases.language)
     if match := _JSON.search(text):
         yield Constraint("json", match.group().strip(" .!"), language=phrases.language)
 

@@ -1,4 +1,4 @@
-"""How a text speaks: that it declines, hedges, is informal or broken; that a user wants it said again.
+"""How a text speaks: that it declines, hedges or is informal; that a user wants it said again.
 
 The phrases of each language stand in `manner.json` as alternatives of a regular expression.
 """
@@ -16,8 +16,6 @@ MAX_CHARS = 4_000
 _GLANCE = 120
 _EMOJI = re.compile("[\U0001f300-\U0001faff\u2600-\u27bf\U0001f1e6-\U0001f1ff]")
 _LOUD = re.compile(r"[!！]{2,}|[?？][!！]|[!！][?？]")
-_HOLE = re.compile(r"[<\[]unk(?:nown)?[>\]]|(?<![\w-])unk(?![\w-])|\ufffd", re.IGNORECASE)
-"""What a model writes for a word that it does not have, and what a broken encoding leaves."""
 
 
 def declines_answer(text: str, language: str) -> bool:
@@ -61,17 +59,9 @@ def wants_again(text: str, language: str) -> bool:
     return _matches_manner("again", text, language)
 
 
-def is_informal(text: str, language: str) -> bool:
-    """Whether a text uses emoji, slang or doubled exclamation marks."""
-    text = text[:MAX_CHARS]
-    return bool(_EMOJI.search(text) or _LOUD.search(text)) or _matches_manner("slang", text, language)
-
-
-def count_breaks(text: str, language: str) -> int:
-    """How often a text is broken off within a phrase ("I like the ."), or has a hole where a word should be."""
-    text = text[:MAX_CHARS]
-    holes = len(_HOLE.findall(text))
-    return holes + (sum(1 for _ in _manner_pattern("broken", language).finditer(text)) if language in LANGUAGES else 0)
+def is_informal(text: str) -> bool:
+    """Whether a text uses emoji or doubled exclamation marks."""
+    return bool(_EMOJI.search(text[:MAX_CHARS]) or _LOUD.search(text[:MAX_CHARS]))
 
 
 def _matches_manner(manner: str, text: str, language: str) -> bool:

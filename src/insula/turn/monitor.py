@@ -20,10 +20,10 @@ from insula.turn.checks.constraints import check_code_language, check_constraint
 from insula.turn.checks.form import check_identity, check_language, check_length
 from insula.turn.checks.memory import compare_with_memory
 from insula.turn.checks.repetition import check_repetition, repeats_within
-from insula.turn.checks.responsiveness import FOREIGN, check_refusal, is_far, measure_nearness, score_responsiveness
+from insula.turn.checks.responsiveness import FOREIGN, check_refusal, is_far, measure_nearness
 from insula.turn.exchange import MAX_MESSAGE, AskedMessage, Exchange, FaultCheck, cut_middle
 from insula.turn.substance import measure_substance
-from insula.types import HEDGE_THRESHOLD, PASS_THRESHOLD, Assessment, Fault, Flag, Identity, Level, Parts, Recalled
+from insula.types import PASS_THRESHOLD, Assessment, Fault, Flag, Identity, Level, Parts, Recalled
 
 CHECKS: tuple[FaultCheck, ...] = (
     check_artefacts,
@@ -42,39 +42,29 @@ CHECKS: tuple[FaultCheck, ...] = (
 RECENT = 5
 """So many of the last responses are looked through for a repetition (seed 000: "last N")."""
 
-WRONG = 0.45
-"""What remains of the score of a response in the wrong language or with a forbidden pattern: it must not pass."""
-INCOMPLETE = 0.56
-NEARLY_COMPLETE = 0.69
-"""What remains when nothing, and when nearly everything asked was answered: an omission never passes."""
-REPEATED = 0.55
-MISSIZED = 0.75
-OFF_TONE = 0.75
-FLOOR = 0.25
-"""What remains of the score of a response that addresses nothing, were it faultless otherwise."""
-ENOUGH = (PASS_THRESHOLD - FLOOR) / (1 - FLOOR)
-"""The responsiveness from which a faultless response passes; from here up it is graded, so that grading never fails
-one."""
-SUBSTANCE = 0.8
-"""How much of the grade of a response that passes is its substance: four signs of five, the fifth being how well it
-addresses the message. All weigh the same."""
-
 CAPS: Mapping[Flag, float] = {
     "echo": 0.1,
     "off_topic": 0.1,
     "leak": 0.25,
     "ignored_memory": 0.3,
-    "declined": 0.35,
     "other_person": 0.3,
+    "declined": 0.35,
     "constraint": 0.45,
     "incorrect": 0.45,
+    "wrong_language": 0.45,
+    "forbidden_pattern": 0.45,
+    "repetition": 0.55,
 }
 """The most that a response with such a fault scores where the fault is certain."""
 DOUBTED = 0.6
-"""Score ceiling for an uncertain fault."""
+"""The most that a response with any fault scores: none passes."""
 UNCLEAR = 0.69
 """The most that a response scores of which only its distance from the message's words is known."""
+OFF_TONE = 0.75
+"""The consistency of a response in another tone than the identity's."""
 
+_ELSEWHERE: frozenset[Flag] = frozenset({"echo", "off_topic"})
+"""What a response is that does not address its message at all."""
 _NOTHING = Parts(responsiveness=0.0, completeness=0.0, consistency=0.0, length_ok=False, repetition=False)
 
 
@@ -125,13 +115,13 @@ def assess(
     texts = {ask.text for ask in asked.asks}
     unanswered = tuple(fault.about for fault in faults if fault.flag == "incomplete" and fault.about in texts)
     parts = Parts(
-        responsiveness=_grade_response(turn) if not flags else score_responsiveness(turn),
+        responsiveness=0.0 if flags & _ELSEWHERE else measure_substance(turn.response, turn.shared).worth,
         completeness=1 - len(unanswered) / len(asked.asks) if unanswered else 1.0,
         consistency=_score_consistency(flags),
         length_ok=not flags & {"too_short", "too_long"},
         repetition="repetition" in flags,
     )
-    value = _bound_score(score_parts(parts), faults)
+    value = _score_response(parts.responsiveness, faults)
     return Assessment(
         score=min(value, UNCLEAR) if far else value,
         flags=tuple(flag for flag in get_args(Flag) if flag in flags),
@@ -158,31 +148,11 @@ def _find_faults(turn: Exchange, used: bool) -> tuple[Fault, ...]:
     return tuple(faults)
 
 
-def _bound_score(value: float, faults: Sequence[Fault]) -> float:
-    """The score within what the faults allow: below `HEDGE_THRESHOLD` only where one of them is certain."""
-    if not any(fault.certain for fault in faults):
-        value = max(value, HEDGE_THRESHOLD)
-    for fault in faults:
-        value = min(value, CAPS.get(fault.flag, 1.0) if fault.certain else DOUBTED)
-    return round(value, 4)
-
-
-def score_parts(parts: Parts) -> float:
-    """The score in [0, 1] that the parts make: each fault leaves a share of it, so it never falls as a part rises."""
-    value = FLOOR + (1 - FLOOR) * parts.responsiveness
-    if parts.completeness < 1:
-        value *= INCOMPLETE + (NEARLY_COMPLETE - INCOMPLETE) * parts.completeness
-    value *= WRONG + (1 - WRONG) * parts.consistency
-    value *= REPEATED if parts.repetition else 1.0
-    value *= 1.0 if parts.length_ok else MISSIZED
-    return round(value, 4)
-
-
-def _grade_response(turn: Exchange) -> float:
-    """The responsiveness of a faultless response: from `ENOUGH` up, by its substance and by what it addresses."""
-    substance = measure_substance(turn.response, turn.language, turn.shared)
-    over = max(0.0, (score_responsiveness(turn) - ENOUGH) / (1 - ENOUGH))
-    return ENOUGH + (1 - ENOUGH) * ((1 - SUBSTANCE) * over + SUBSTANCE * substance.worth)
+def _score_response(substance: float, faults: Sequence[Fault]) -> float:
+    """By its substance where it has no fault, else what its worst fault leaves of it."""
+    if not faults:
+        return round(PASS_THRESHOLD + (1 - PASS_THRESHOLD) * substance, 4)
+    return min(CAPS.get(fault.flag, DOUBTED) if fault.certain else DOUBTED for fault in faults)
 
 
 def _score_consistency(flags: set[Flag]) -> float:

@@ -27,9 +27,9 @@ TERSE = 3
 START_CHARS = 40
 """So much before a word tells whether a sentence begins with it."""
 
-Sort = Literal["days", "months", "parts", "colours", "seasons"]
+Sort = Literal["months", "days"]
 """Closed sets of words of which one excludes the others."""
-SORTS: tuple[Sort, ...] = ("months", "days", "parts", "colours", "seasons")
+SORTS: tuple[Sort, ...] = ("months", "days")
 
 _DATED = re.compile(r"\s*[(（](?P<date>[^()（）]{4,40}\d{4}|\d{4}[^()（）]{0,24})[)）]\s*$")
 _YEAR = re.compile(r"(?<!\d)(?:19|20)\d\d(?!\d)")
@@ -68,7 +68,8 @@ def read_line(text: str, language: str, raw: str = "") -> MemoryLine:
     """Read a line of memory; its date is no value of its own. `raw` is the whole of which it is a part."""
     whole = text if raw else _DATED.sub("", text.strip().removeprefix("- ").strip())
     plain = whole[:CHARS]
-    own = _language_of(plain, language)
+    detected = detect_language(plain, language)
+    own = detected if detected in LANGUAGES else language
     clauses = [find_owners(each, own, USER, ASSISTANT) for each in _CLAUSE.split(plain) if any(map(str.isalnum, each))]
     subjects = frozenset[str]().union(*(each.subjects & each.mentions for each in clauses))
     of = tuple(each.subjects | each.mentions if each.mentions else frozenset[str]() for each in clauses)
@@ -92,16 +93,6 @@ def split_by_person(line: MemoryLine, owners: frozenset[str]) -> list[MemoryLine
     if not owners or not fitting or not parts[False]:
         return [line]
     return [read_line(", ".join(part), line.language, line.raw) for part in parts.values()]
-
-
-def _language_of(text: str, likely: str) -> str:
-    """The language of a line: the likely one where a function word of it speaks for it, else what it is found to be."""
-    if likely not in UNSPACED and text.isascii():
-        words = text.lower().split()
-        if sum(1 for word in words if word in words_of("function", likely)) * 4 >= len(words):
-            return likely
-    detected = detect_language(text, likely)
-    return detected if detected in LANGUAGES else likely
 
 
 def is_about_user(ask: Ask, language: str) -> bool:
@@ -176,8 +167,6 @@ def find_units(text: str, language: str) -> frozenset[str]:
 
 # What excludes each other
 
-Opposites = tuple[re.Pattern[str], re.Pattern[str]]
-
 
 @clear_on_erasure
 @lru_cache(maxsize=1_024)
@@ -190,35 +179,7 @@ def find_values(text: str, language: str) -> Mapping[Sort, frozenset[str]]:
     }
 
 
-def says_phrase(phrases: str, text: str, language: str) -> bool:
-    """Whether a text holds one of the phrases of a kind: that something ended, or is denied."""
-    return bool(_phrase_pattern(phrases, language).search(text.replace("’", "'")))
-
-
-@cache
-def opposite_pairs(language: str) -> tuple[Opposites, ...]:
-    """Pairs of words that exclude each other ("passed", "failed")."""
-    listed: str = load_table("remembered.json", __package__)[language]["opposites"]
-    pairs = (pair.split(" <> ") for pair in listed.split(" ;; "))
-    return tuple((_compile_phrases(first, language), _compile_phrases(second, language)) for first, second in pairs)
-
-
-def opposite_side(pair: Opposites, text: str) -> int | None:
-    """Which of two opposites a text names; None where it names neither, or both."""
-    sides = [bool(each.search(text[:CHARS])) for each in pair]
-    return sides.index(True) if sum(sides) == 1 else None
-
-
 @cache
 def _listed_patterns(sort: Sort, language: str) -> tuple[re.Pattern[str], ...]:
-    known = load_table("remembered.json", __package__).get(language)
-    return tuple(_compile_phrases(each.replace("_", " "), language) for each in known[sort].split()) if known else ()
-
-
-@cache
-def _phrase_pattern(phrases: str, language: str) -> re.Pattern[str]:
-    return _compile_phrases(load_table("remembered.json", __package__)[language][phrases], language)
-
-
-def _compile_phrases(phrases: str, language: str) -> re.Pattern[str]:
-    return compile_words(phrases, language, re.IGNORECASE)
+    known: str = load_table("remembered.json", __package__)[language][sort]
+    return tuple(compile_words(each.replace("_", " "), language, re.IGNORECASE) for each in known.split())

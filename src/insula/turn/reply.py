@@ -46,10 +46,6 @@ class ReplyText:
         """Whether a longer form of a term, or one with the same first five letters, occurs."""
         return (len(term) > 3 and term in self._joined) or (len(term) > 6 and f" {term[:5]}" in self._joined)
 
-    def has_character(self, term: str) -> bool:
-        """Whether a character of a Chinese or Japanese term occurs: many words share one that carries the meaning."""
-        return self.language in UNSPACED and any(character in self._joined for character in term)
-
     @cached_property
     def sentences(self) -> tuple["ReplyText", ...]:
         return self._split_pieces(_ENDS)

@@ -1,19 +1,12 @@
-"""How alike two texts are, and how much one repeats itself: scores in [0, 1] without understanding."""
+"""How alike two texts are, letter for letter."""
 
 import re
 from collections.abc import Sequence
-from functools import lru_cache
-from itertools import pairwise
 
 from rapidfuzz import fuzz
 
-from insula.caches import clear_on_erasure
-
 NEAR_DUPLICATE = 0.85
 """From this similarity on two texts say the same (a word changed in ten leaves about 0.9)."""
-
-UNSPECIFIC, SPECIFIC = 3.0, 5.5
-"""Mean lengths of a word: of small talk, and of plain prose."""
 
 MAX_CHARS = 4_000
 """Texts are compared up to here."""
@@ -22,8 +15,6 @@ _PROBES = 8
 _PROBE = 12
 _SHORT = 48
 _BLANK = re.compile(r"[\W_]+")
-_LONG = 40
-_MIN_WORDS = 4
 
 
 def near_duplicate(text: str, others: Sequence[str]) -> float:
@@ -61,31 +52,3 @@ def _measure_similarity(text: str, other: str) -> float:
 
 def _normal_text(text: str) -> str:
     return _BLANK.sub(" ", text).strip()
-
-
-@clear_on_erasure
-@lru_cache(maxsize=8)
-def self_repetition(text: str) -> float:
-    """How much a text repeats itself, in [0, 1]: the share of its word pairs that occurred in it before.
-
-    From `_LONG` words on triples are counted, since longer texts repeat pairs of function words by nature.
-    """
-    words = text[:MAX_CHARS].lower().split()
-    if "|" in text or "--" in text:  # the rules of tables repeat by nature
-        words = [word for word in words if any(map(str.isalnum, word))]
-    grams = zip(words, words[1:], words[2:], strict=False) if len(words) >= _LONG else pairwise(words)
-    total = len(words) - (2 if len(words) >= _LONG else 1)
-    return 1 - len(set(grams)) / total if total > 0 else 0.0
-
-
-def measure_specificity(text: str) -> float:
-    """How specific the words of a text are, in [0, 1], told by their mean length (frequent words are short: Zipf).
-
-    `UNSPECIFIC` characters a word or fewer are 0, `SPECIFIC` or more are 1. Under four words, and where words are not
-    spaced, it cannot be told and is 1.
-    """
-    words = text[:MAX_CHARS].split()
-    if len(words) < _MIN_WORDS:
-        return 1.0
-    mean = len("".join(words)) / len(words)
-    return min(1.0, max(0.0, (mean - UNSPECIFIC) / (SPECIFIC - UNSPECIFIC)))

@@ -8,12 +8,13 @@ import re
 from collections.abc import Collection, Sequence
 from typing import NamedTuple
 
+from insula.language.modality import find_marks
 from insula.language.owner import ASSISTANT, USER, find_owners, may_be_same, names_among
 from insula.text.analysis import LANGUAGES, analyse_text, content_words, fold_accents, term_of, words_of
 from insula.text.grammar import UNSPACED
 from insula.text.questions import Ask, AskKind, find_asks
 from insula.turn.aim import slot_words, wants_advice
-from insula.turn.remembered import capitalised_words, find_numbers, says_phrase
+from insula.turn.remembered import capitalised_words, find_numbers
 from insula.types import Flag, Recalled
 
 _VALUED: frozenset[AskKind] = frozenset({"name", "person", "place", "time", "number", "choice", "open"})
@@ -132,7 +133,7 @@ def _are_same(owners: frozenset[str], other: frozenset[str]) -> bool:
 
 def _is_negated(told: _AnsweringStatement, response: str) -> bool:
     """Whether line or answer denies something: what is denied is no value."""
-    return any(says_phrase("negation", text, told.language) for text in (told.text, response))
+    return any("negated" in find_marks(text, told.language) for text in (told.text, response))
 
 
 def _says_value(told: _AnsweringStatement, sentence: str) -> bool:

@@ -36,8 +36,8 @@ _BARE = re.compile(r"[\W_]+")
 _TAIL_WORDS = 3
 _CODED = re.compile(r"[=(){}<>$`]|[\w-]: ?[\w#'\"-]+;")
 """A line of code, which a semicolon may end."""
-PROSE_WORDS, PROSE_CHARS = 12, 25
-"""From so many words, and Chinese or Japanese characters, on prose ends with a mark."""
+PROSE_WORDS = 12
+"""From so many words on prose ends with a mark."""
 _LISTED = 4
 _QUOTES = "\"“„«'‘「『"
 _COMMA = re.compile(r"[,，、;；]")
@@ -159,12 +159,15 @@ def _ends_dangling(text: str, language: str) -> bool:
 def _lacks_end(text: str, language: str) -> bool:
     """Whether running prose of some length has no end: no lines of their own, no enumeration, title or quotation."""
     last = text.rpartition("\n")[2].strip()
-    if "\n" in text.strip() or text[0] in _QUOTES or any(mark in last for mark in "|`") or "://" in last:
+    if (
+        language in UNSPACED
+        or "\n" in text.strip()
+        or text[0] in _QUOTES
+        or any(mark in last for mark in "|`")
+        or "://" in last
+    ):
         return False
     tail = _SENTENCE.split(last)[-1].strip()
-    if language in UNSPACED:
-        final = re.compile(load_table(_WORDS, __package__)["final"][language])
-        return len(tail) >= PROSE_CHARS and bool(_COMMA.search(tail)) and not final.search(tail)
     words = _WORD.findall(tail)
     pieces = [len(piece.split()) for piece in _COMMA.split(tail) if piece.strip()]
     function = sum(word.lower() in words_of("function", language) for word in words)

@@ -192,7 +192,7 @@ _CHECKS: Mapping[Kind, Callable[[Constraint, str], bool]] = {
 
 # The language of code
 
-_BLOCK = re.compile(r"```([\w+#.-]*)[^\n]*\n(.*?)(?:```|\Z)", re.DOTALL)
+_BLOCK = re.compile(r"```([\w+#.-]*)[^\n]*\n.*?(?:```|\Z)", re.DOTALL)
 
 _NAMES = {
     "python": r"(?i:python|django|flask|pandas)(?:3|\d)?",
@@ -228,24 +228,6 @@ _TAGS = {
     "sqlite": "sql", "kt": "kotlin", "hs": "haskell", "ps1": "powershell", "pwsh": "powershell",
 }  # fmt: skip
 _KIN = ({"javascript", "typescript"}, {"c", "c++"}, {"html", "css", "javascript"})
-_SIGNS: Mapping[str, re.Pattern[str]] = {
-    "python": re.compile(r"^\s*(?:def \w+\(.*\).*:|from \w[\w.]* import |elif .*:|print\(|for \w+ in .*:)\s*", re.M),
-    "javascript": re.compile(
-        r"console\.log\(|=>\s*[{(]|^\s*(?:const|let|var) \w+\s*=|function \w+\([^)]*\)\s*\{", re.M
-    ),
-    "java": re.compile(r"public (?:static|class)|System\.out\.print"),
-    "c++": re.compile(r"std::|#include <iostream>|cout <<"),
-    "c": re.compile(r"#include <stdio\.h>|printf\(\""),
-    "go": re.compile(r"^package \w+|^func \w*\(.*\{|fmt\.Print", re.M),
-    "rust": re.compile(r"\bfn \w+\(|println!\(|let mut "),
-    "ruby": re.compile(r"^\s*puts |^\s*def \w+[^:\n]*\n(?:.*\n)*?\s*end\s*$", re.M),
-    "php": re.compile(r"<\?php|\$\w+ ?= "),
-    "sql": re.compile(
-        r"^\s*(?:SELECT\b.+\bFROM\b|SELECT\b|INSERT INTO|CREATE TABLE|UPDATE \w+ SET)", re.M | re.I | re.S
-    ),
-    "powershell": re.compile(r"\b(?:Get|Set|Where|Sort|Write|Select)-[A-Z][a-z]+\w*"),
-    "bash": re.compile(r"^#!/bin/(?:ba)?sh|^\s*(?:echo|find|grep|rm|ls) ", re.M),
-}
 
 
 def check_code_language(turn: Exchange) -> Iterator[Fault]:
@@ -262,18 +244,9 @@ def code_asked_for(message: str) -> frozenset[str]:
 
 
 def code_written(response: str) -> frozenset[str]:
-    """The programming languages of the code blocks of a response, as far as they can be told."""
-    return frozenset(name for tag, code in _BLOCK.findall(response) if (name := _named_language(tag.lower(), code)))
-
-
-def _named_language(tag: str, code: str) -> str:
-    name = _TAGS.get(tag, tag)
-    if name in _NAMES:
-        return name
-    if tag:
-        return ""
-    languages = [language for language, sign in _SIGNS.items() if sign.search(code)]
-    return languages[0] if len(languages) == 1 else ""
+    """The programming languages that the code blocks of a response are said to be in."""
+    tags = (_TAGS.get(tag.lower(), tag.lower()) for tag in _BLOCK.findall(response))
+    return frozenset(tag for tag in tags if tag in _NAMES)
 
 
 def is_in_wrong_code(message: str, response: str) -> bool:

@@ -42,10 +42,10 @@ def check_language(turn: Exchange) -> Iterator[Fault]:
 
 
 def check_identity(turn: Exchange) -> Iterator[Fault]:
-    """What the identity forbids, and slang where it speaks formally."""
+    """What the identity forbids, and emoji or doubled exclamation marks where it speaks formally."""
     if any(pattern.search(turn.whole, 0, MAX_FORBIDDEN) for pattern in _compile_forbidden(turn.identity.forbidden)):
         yield Fault(flag="forbidden_pattern")
-    if turn.identity.voice == "formal" and is_informal(turn.response, turn.language):
+    if turn.identity.voice == "formal" and is_informal(turn.response):
         yield Fault(flag="off_tone", certain=False)
 
 

@@ -5,17 +5,17 @@ name) beside the words of the question, and a response that uses it says one of 
 in other words, in another language, to be worked out from the line) nothing is said.
 """
 
-import re
 from collections.abc import Sequence
 from functools import cached_property
 from typing import NamedTuple
 
+from insula.language.modality import Mark, find_marks
 from insula.language.owner import ASSISTANT, GROUPS, USER, find_owners, load_lexicon
 from insula.text.analysis import LANGUAGES, content_words, fold_accents, term_of, words_of
 from insula.text.answers import AskKind, says_yes
 from insula.text.grammar import UNSPACED
 from insula.text.manner import declines_answer, says_untold
-from insula.text.questions import Ask, is_casual
+from insula.text.questions import Ask
 from insula.turn.aim import asks_only_user, wants_advice
 from insula.turn.exchange import Exchange
 from insula.turn.remembered import (
@@ -27,10 +27,7 @@ from insula.turn.remembered import (
     find_units,
     find_values,
     is_about_user,
-    opposite_pairs,
-    opposite_side,
     read_line,
-    says_phrase,
     split_by_person,
 )
 from insula.turn.reply import ReplyText
@@ -49,9 +46,10 @@ NOON = 12
 FACTORS = frozenset({4, 7, 12, 24, 30, 52, 60, 365})
 """What a number may be multiplied by to say the same over another time ("720 a month": "8,640 a year")."""
 
-_QUOTED = re.compile(r"[\"“„«「『]([^\"“”„«»「」『』\n]{4,200})[\"”“»」』]")
+_ENDED: frozenset[Mark] = frozenset({"negated", "ended"})
 _VALUED: frozenset[AskKind] = frozenset({"place", "person", "name", "number", "time"})
 _NAMED: frozenset[AskKind] = frozenset({"place", "person", "name"})
+_PICKED: frozenset[AskKind] = frozenset({"open", "choice"})
 _COUNTED: frozenset[AskKind] = frozenset({"number", "time"})
 _SAID: frozenset[AskKind] = _VALUED | frozenset[AskKind]({"open", "choice"})
 _STORED: frozenset[AskKind] = _SAID | frozenset[AskKind]({"list", "yes_no"})
@@ -72,8 +70,7 @@ def compare_with_memory(turn: Exchange) -> MemoryUse:
     if language not in LANGUAGES or turn.level is None:
         return MemoryUse()
     lines = [read_line(text, language) for text in turn.memory[:MOST_LINES] if text.strip()]
-    asked = [ask for ask in turn.asked.asks if not is_casual(ask, language) or (lines and is_about_user(ask, language))]
-    questions = [_MemoryQuestion(ask, turn, turn.reply, lines, turn.level) for ask in asked]
+    questions = [_MemoryQuestion(ask, turn, turn.reply, lines, turn.level) for ask in turn.asked.asks]
     fault = next((fault for question in questions if (fault := question.find_fault()) is not None), None)
     return MemoryUse(fault, fault is None and any(question.uses_own for question in questions))
 
@@ -104,14 +101,14 @@ class _MemoryQuestion:
         if self.owners - frozenset({"?"}) == frozenset({ASSISTANT}):  # memory is of the user, and not of who answers
             return None
         if self.uses_own:
-            return self._find_denied() or self._find_opposite() or self._find_rival_value()
+            return self._find_rival_value()
         if (foreign := self._others_value()) is not None:
             return foreign
         if self.declined:
             return self._find_needless_decline()
         if self.only_asks:
             return None
-        if (contradicted := self._find_opposite() or self._find_rival_value()) is not None:
+        if (contradicted := self._find_rival_value()) is not None:
             return contradicted
         if self.level == "high" and self.leads:
             return self._find_ignored_memory()
@@ -287,6 +284,8 @@ class _MemoryQuestion:
         for sort in SORTS:
             if len(mine[sort]) == len(theirs[sort]) == 1 and not mine[sort] & (theirs[sort] | elsewhere[sort]):
                 return True
+        if self._says_other_word(line):
+            return True
         if self.ask.kind != "time" and any(mine[sort] & theirs[sort] for sort in SORTS):
             return False
         said, held, beside = self.numbers, line.numbers, find_numbers(known, self.language)
@@ -295,38 +294,26 @@ class _MemoryQuestion:
         in_words = not any(map(str.isdigit, self.reply.text)) and any(len(number) > 2 for number in held)
         return not in_words and not self._may_follow(line)
 
+    def _says_other_word(self, line: MemoryLine) -> bool:
+        """Whether response and line say the same of a thing but for one word ("My bike is green": "… is red")."""
+        if self.ask.kind not in _PICKED or self.language in UNSPACED:
+            return False
+        new = {word for word in self.reply.found if self._term_of(word) not in self.asked}
+        held = self._value_words(line)
+        alike = any(self._holds_term(line, term) and self.reply.has_term(term) for term in self.ask.terms)
+        return alike and len(new) == len(held) == 1 and new.isdisjoint(held)
+
     def _find_denied(self) -> Fault | None:
         """ "Yes" where the line says no, and the other way round."""
         if self.ask.kind != "yes_no" or not self.own:
             return None
         first, said = self.own[0], says_yes(self.reply.text, self.language)
-        negated = says_phrase("ended", first.text, first.language)
+        negated = bool(_ENDED & find_marks(first.text, first.language))
         if not (self._covers_question(first) or (negated and self._is_about(first))):
             return None
-        if said is None or said == (negated == says_phrase("ended", self.ask.text, self.language)):
-            return None
-        sides = (
-            (opposite_side(pair, first.text), opposite_side(pair, self.reply.text))
-            for pair in opposite_pairs(self.language)
-        )
-        if any(held is not None and held == told for held, told in sides):  # "No, you hate it."
+        if said is None or said == (negated == bool(_ENDED & find_marks(self.ask.text, self.language))):
             return None
         return self._ignored_fault(first, certain=said == negated)
-
-    def _find_opposite(self) -> Fault | None:
-        """The opposite of what the line says ("failed" for "passed")."""
-        if not self.leads or self.ask.kind not in {"yes_no", "open", "choice"}:
-            return None
-        line, language = self.own[0], self.language
-        if any(says_phrase("negation", text, language) for text in (self.ask.text, self.reply.text, line.text)):
-            return None
-        yes = says_yes(self.reply.text, language)
-        for pair in opposite_pairs(language):
-            asked, held, told = (opposite_side(pair, text) for text in (self.ask.text, line.text, self.reply.text))
-            claimed = told if told is not None else asked if yes else None
-            if asked is not None and held is not None and claimed is not None and claimed != held:
-                return self._ignored_fault(line, certain=False)
-        return None
 
     def _find_unsupported(self) -> Fault | None:
         """A value said of the user or their people, though memory holds none."""

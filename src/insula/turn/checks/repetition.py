@@ -5,7 +5,8 @@ from collections.abc import Iterator
 
 from insula.text.manner import wants_again
 from insula.turn.exchange import Exchange
-from insula.turn.similarity import NEAR_DUPLICATE, near_duplicate, self_repetition
+from insula.turn.similarity import NEAR_DUPLICATE, near_duplicate
+from insula.turn.substance import self_repetition
 from insula.types import Fault
 
 LOOP = 0.5

@@ -8,11 +8,8 @@ from insula.text.answers import AskKind, carries_answer
 from insula.text.grammar import UNSPACED
 from insula.text.manner import declines_answer, is_harmful, opens_with_subject, refuses_request, says_untold
 from insula.text.questions import Ask, is_small_talk
-from insula.turn.checks.artefacts import is_service
-from insula.turn.checks.completeness import NEUTRAL, measure_coverage
 from insula.turn.exchange import REFUSAL_CHARS, Exchange
 from insula.turn.reply import BRIEF
-from insula.turn.similarity import measure_specificity, self_repetition
 from insula.types import Fault
 
 FOREIGN, RELATED = 0.04, 0.15
@@ -20,18 +17,6 @@ FOREIGN, RELATED = 0.04, 0.15
 second on it is about what was asked, however it begins (chosen on `triples_dev.jsonl` and our own table)."""
 MEANT_CHARS = 400
 """So much of a text is embedded."""
-DECLINED = 0.75
-"""What a declared "I do not know" or a question back is worth: it addresses the message and leaves it unanswered."""
-SERVICE = 0.3
-"""What "You're welcome! Anything else?" is worth as an answer."""
-REACTION = 0.8
-"""The least that a response to a mere statement is worth: conversation may turn."""
-PLEASANTRY, REFUSAL = 0.95, 0.2
-"""What any response to "thanks!" is worth, and what the refusal of nothing is."""
-CIRCLING = 0.35
-VAGUE = 0.06
-"""What full self-repetition, and the vaguest words, take from responsiveness."""
-
 _NAMED = 8
 """Content words of an answer that is little more than what was asked for."""
 _EXPLAINED: frozenset[AskKind] = frozenset({"why", "request"})
@@ -56,31 +41,6 @@ def check_refusal(turn: Exchange) -> Iterator[Fault]:
     refused = bool(turn.asked.asks) and refuses_request(text, language) and not says_untold(text, language)
     if refused and not is_harmful(asked, own):
         yield Fault(flag="declined", certain=False)
-
-
-def score_responsiveness(turn: Exchange) -> float:
-    """Whether the response addresses this message, in [0, 1]; a little less where it circles or stays vague."""
-    value = _score_addressed(turn) * (1 - CIRCLING * self_repetition(turn.response))
-    return value * (1 - VAGUE * (1 - measure_specificity(turn.response)))
-
-
-def _score_addressed(turn: Exchange) -> float:
-    if not turn.asked.asks:
-        return _score_reaction(turn)
-    topics = measure_coverage(turn)
-    value = 0.6 * max(topics) + 0.4 * sum(topics) / len(topics)
-    if is_service(turn):
-        return min(value, SERVICE)
-    return max(value, DECLINED) if turn.declined else value
-
-
-def _score_reaction(turn: Exchange) -> float:
-    """What a response is worth to a message that asks nothing."""
-    if turn.asked.small_talk:
-        return REFUSAL if declines_answer(turn.response[:REFUSAL_CHARS], turn.language) else PLEASANTRY
-    if not turn.comparable:
-        return NEUTRAL
-    return REACTION + (1 - REACTION) * 0.5 * turn.reply.mentions_any(turn.asked.statements)
 
 
 def is_apart(turn: Exchange) -> bool:
