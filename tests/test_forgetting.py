@@ -147,7 +147,15 @@ async def test_a_model_is_told_where_nothing_was_found(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "message", ["Don't forget my birthday!", "I forgot my middle name.", "yes", "How do I delete a branch in git?"]
+    "message",
+    [
+        "Don't forget my birthday!",
+        "I forgot my middle name.",
+        "yes",
+        "How do I delete a branch in git?",
+        "Wipe your feet.",
+        "I don't want to hide my birthday any more.",
+    ],
 )
 async def test_other_messages_offer_no_erasure(tmp_path: Path, message: str) -> None:
     async with await Metacognition.open(tmp_path / "insula.db") as metacognition:
