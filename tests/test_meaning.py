@@ -14,8 +14,7 @@ from insula.memory.retrieval.embedding import embed_text
 from insula.memory.storage.schema import memories, statements
 from insula.memory.storage.store import Store
 from insula.memory.storage.vectors import Vector, embed_normalised
-from insula.metacognition.backlog import make_vectors
-from insula.metacognition.reading import memory_text, question_text
+from insula.metacognition.reading import make_vectors, memory_text, question_text
 from insula.testing import memory_store
 from insula.text.analysis import analyse_text
 

@@ -22,14 +22,14 @@ from insula.errors import SettingsError
 from insula.hosts.hook import respond
 from insula.memory.storage.changes import InsightChange, LessonChange, RevisionChange
 from insula.memory.storage.store import Store
-from insula.metacognition.claims import KINDS, ClaimCount, count_claims
+from insula.metacognition.effects import KINDS, ClaimCount, count_claims
 from insula.metacognition.engine import SOUL
 from insula.metacognition.outcome import TurnResult
 from insula.night import outcomes
 from insula.night.cycle import PhaseName, PhaseReport, SleepReport
 from insula.operations.nights import TITLES, NightChange, describe_report
+from insula.server.page import turns, words
 from insula.server.page.rendering import render_page
-from insula.server.page.views import turns, words
 from insula.settings import load_settings
 from insula.testing import FrozenClock, ScriptedModel, memory_store
 from insula.turn.instructions import compose_instructions

@@ -18,10 +18,9 @@ from insula.memory.retrieval.embedding import resolve_embedding
 from insula.memory.storage.schema import snapshots
 from insula.memory.storage.store import Store
 from insula.metacognition import Regulator
-from insula.session.conditions import DWELL_SECONDS
-from insula.session.latency import ANSWER, LEAST_USUAL, MINIMUM, WINDOW_SECONDS, Observation
+from insula.session.conditions import ANSWER, DWELL_SECONDS, LEAST_USUAL, MINIMUM, WINDOW_SECONDS, Observation
 from insula.session.regulator import MODELS, SESSIONS, EndedTurn
-from insula.session.saved import Lever, Saved
+from insula.session.snapshot import Lever, Saved
 from insula.telemetry import Telemetry
 from insula.testing import FrozenClock, ScriptedModel, memory_store
 from insula.types import Parts

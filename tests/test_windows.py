@@ -10,7 +10,7 @@ import pytest
 from insula import locks
 from insula.coding.hosts import files
 from insula.errors import ModelUnavailable
-from insula.llm import weights
+from insula.llm import local
 from insula.llm.local import SMOLLM2
 
 filelock = pytest.importorskip("filelock")
@@ -46,12 +46,12 @@ def test_two_installations_of_weights_do_not_meet(tmp_path: Path, monkeypatch: p
     def filling(*_: object) -> None:
         asked.append(True)
         with ThreadPoolExecutor(1) as thread, pytest.raises(ModelUnavailable, match="Another process is installing"):
-            thread.submit(weights.install_weights, SMOLLM2, tmp_path).result(timeout=60)
+            thread.submit(local.install_weights, SMOLLM2, tmp_path).result(timeout=60)
         raise OSError(28, "full")
 
-    monkeypatch.setattr(weights, "_append_parts", filling)
+    monkeypatch.setattr(local, "_append_parts", filling)
     with pytest.raises(ModelUnavailable, match="cannot be written"):
-        weights.install_weights(SMOLLM2, tmp_path)
+        local.install_weights(SMOLLM2, tmp_path)
     assert asked == [True]
 
 

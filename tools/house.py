@@ -31,19 +31,19 @@ TABLES = (".json", ".npz")
 """What holds words, weights or sentences beside the code."""
 
 LANGUAGE = """
-what a message asks: text/questions.* text/requests.* text/grammar.* turn/aim.* memory/retrieval/query.*
+what a message asks: text/questions.* text/requests.* text/grammar.* turn/aim.json memory/retrieval/query.*
 whose fact it is: language/owner.* language/statements.* language/modality.*
 whether a line answers: memory/relevance.* memory/retrieval/scoring.* memory/retrieval/retrieve.* memory/item.*
   memory/retrieval/matching.* memory/retrieval/months.* text/relative_times.* turn/confidence.*
-preferences: language/preferences.py language/scope.* memory/wishes.* turn/wishes.* night/agreement.* night/polarity.*
+preferences: language/preferences.py language/scope.* memory/wishes.* turn/guidance.* night/agreement.* night/polarity.*
   night/view.*
 corrections: night/corrections.* night/outcomes.*
   coding/step/instructions/* coding/step/corrections.* coding/step/person.* coding/step/stop_words.*
-what a reply is worth: text/answers.* text/constraint* text/hedges.* text/languages.* text/manner.* text/payload.*
-  turn/checks/* turn/exchange.* turn/hedging.* turn/mending.* turn/monitor.* turn/remembered.* turn/reply.*
-  turn/similarity.* turn/source.* turn/substance.* turn/verdict.*
-all else: text/* screening* agent/guided.* night/grounding.* night/distil.*
-  night/soul/render.* turn/words.*
+what a reply is worth: text/answers.* text/constraint* text/hedges.* text/languages.* text/manner.* text/pasted.*
+  turn/checks/* turn/exchange.* turn/feedback.* turn/mending.json turn/monitor.* turn/remembered.* turn/similarity.*
+  turn/source.* turn/verdict.*
+all else: text/* screening* agent/guided.json night/grounding.* night/distil.*
+  night/soul/document.* turn/words.*
 not declared:
 """
 """The files that decide by hand-written rules, or by coefficients of our own, what people or models mean: a

@@ -21,9 +21,9 @@ import numpy as np
 import numpy.typing as npt
 
 from insula.language.heads import DIMENSIONS, REQUEST, read_request
-from insula.language.units import split_units
 from insula.memory.retrieval.embedding import embed_each, embed_text
 from insula.text.analysis import analyse_text
+from insula.text.pasted import split_units
 from insula_bench import life
 from insula_bench.conversations import read as conversation_table
 

@@ -21,7 +21,7 @@ from insula.language.statements import Statement, extract_statements
 from insula.memory.item import LINE_CHARS
 from insula.memory.retrieval import index
 from insula.memory.retrieval.embedding import embed_text
-from insula.memory.retrieval.encoding import encode_claims, load_terms
+from insula.memory.retrieval.query import encode_claims, load_terms
 from insula.memory.storage import facts
 from insula.memory.storage.rows import Place
 from insula.memory.storage.schema import memories, statements

@@ -13,13 +13,11 @@ from insula.errors import InputError
 from insula.language.owner import ASSISTANT, USER
 from insula.language.statements import Utterance, extract_statements
 from insula.memory.item import new_item
-from insula.memory.retrieval.encoding import encode_claims, load_terms
-from insula.memory.retrieval.query import Cue, build_cue
+from insula.memory.retrieval.query import Cue, build_cue, encode_claims, load_terms
 from insula.memory.storage.rows import Place
 from insula.memory.storage.store import Store
 from insula.memory.storage.vectors import Embed, Vector, embed_normalised
-from insula.metacognition.backlog import make_vectors
-from insula.metacognition.reading import memory_text
+from insula.metacognition.reading import make_vectors, memory_text
 from insula.text.analysis import analyse_text
 from insula.turn.confidence import estimate_confidence, is_evidence, owner_features, recall_features
 from insula.types import Controls

@@ -21,7 +21,7 @@ from insula.memory import relevance
 from insula.memory.retrieval.embedding import embed_text
 from insula.metacognition import Metacognition
 from insula.turn import gate
-from insula.turn.relevance import NONE, is_own_line
+from insula.turn.instructions import NONE, is_own_line
 from insula_bench import affinity, conversations, life
 from insula_bench.statistics import auroc
 

@@ -22,12 +22,11 @@ from insula.language.encoder import FEATURES, load_encoder
 from insula.language.forget import Meaning
 from insula.language.heads import DIMENSIONS, SCALE, HeadName, Projections, log_odds
 from insula.language.spelling import Spelled, hash_ngrams
-from insula.language.units import split_units
 from insula.metacognition.reading import MEANT_CHARS
 from insula.stats import wilson
 from insula.text.analysis import LANGUAGES, analyse_text
 from insula.text.grammar import UNSPACED
-from insula.text.pasted import ELLIPSIS, QUOTED, told_words
+from insula.text.pasted import ELLIPSIS, QUOTED, split_units, told_words
 from insula_bench import gate, life, network
 from insula_bench import spelled as spelling
 from insula_bench.affinity import LIVES, WHOLE_LIVES, fit_projections

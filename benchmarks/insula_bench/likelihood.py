@@ -15,7 +15,7 @@ from insula.llm.local import weights_of
 from insula.llm.models import resolve_model
 from insula.metacognition import Metacognition
 from insula.text.analysis import analyse_text
-from insula.turn.likelihood import UNSURE, Logprobs, claim_likelihood, least_likely
+from insula.turn.monitor import UNSURE, Logprobs, claim_likelihood, least_likely
 from insula_bench.likelihood_questions import Question, questions
 from insula_bench.progress import steps
 from insula_bench.statistics import auroc_interval, ece, logistic, ranked

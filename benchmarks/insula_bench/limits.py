@@ -24,9 +24,9 @@ import numpy as np
 import numpy.typing as npt
 
 from insula.language.encoder import DIMENSIONS, load_encoder
-from insula.language.units import split_units
 from insula.memory.retrieval.embedding import embed_each, embed_text
 from insula.text.analysis import analyse_text
+from insula.text.pasted import split_units
 from insula_bench import life
 
 Array = npt.NDArray[Any]

@@ -9,7 +9,7 @@ from insula.language.owner import ASSISTANT, USER
 from insula.language.statements import extract_statements
 from insula.memory.item import NewItem, new_item
 from insula.memory.retrieval.embedding import embed_text
-from insula.memory.retrieval.encoding import encode_claims
+from insula.memory.retrieval.query import encode_claims
 from insula.memory.storage.store import Store
 from insula.memory.storage.vectors import Vector, embed_normalised
 from insula.text.analysis import analyse_text

@@ -30,8 +30,7 @@ from insula.language.statements import extract_statements
 from insula.memory.item import NewItem, new_item
 from insula.memory.privacy.isolation import on_behalf_of
 from insula.memory.retrieval.embedding import embed_text
-from insula.memory.retrieval.encoding import encode_claims
-from insula.memory.retrieval.query import Cue, build_cue
+from insula.memory.retrieval.query import Cue, build_cue, encode_claims
 from insula.memory.storage.postgres import CONNECTIONS
 from insula.memory.storage.store import Store
 from insula.memory.storage.vectors import embed_normalised

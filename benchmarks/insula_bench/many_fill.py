@@ -16,7 +16,7 @@ from insula.language.owner import ASSISTANT, USER
 from insula.language.statements import extract_statements
 from insula.memory.item import LINE_CHARS, new_item
 from insula.memory.retrieval.embedding import embed_text
-from insula.memory.retrieval.encoding import encode_claims, load_terms
+from insula.memory.retrieval.query import encode_claims, load_terms
 from insula.memory.storage import facts
 from insula.memory.storage.vectors import Vector, embed_normalised, pack_vector
 from insula.text.analysis import analyse_text

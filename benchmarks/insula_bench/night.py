@@ -10,7 +10,7 @@ from pathlib import Path
 
 from insula.language.owner import ASSISTANT, USER
 from insula.memory.item import NewItem, new_item
-from insula.memory.retrieval.encoding import encode_claims
+from insula.memory.retrieval.query import encode_claims
 from insula.memory.storage.store import Store
 from insula.night.cycle import sleep_cycle
 from insula.night.phases import PHASES

@@ -19,13 +19,9 @@ from insula.agent.chat import Chat
 from insula.llm.budget import Account
 from insula.memory.retrieval.embedding import embed_text, resolve_embedding
 from insula.metacognition import Metacognition, Regulator
-from insula.session.adaptation import Adaptation
-from insula.session.conditions import Condition, Conditions
-from insula.session.control import regulate_controls
-from insula.session.latency import ANSWER, Observation, Pace
-from insula.session.regulator import TurnAllowance
-from insula.session.saved import Lever, Saved
-from insula.session.snapshot import Snapshot
+from insula.session.conditions import ANSWER, Condition, Conditions, Observation, Pace
+from insula.session.regulator import TurnAllowance, regulate_controls
+from insula.session.snapshot import Adaptation, Lever, Saved, Snapshot
 from insula.testing import Request, ScriptedModel, memory_store
 from insula.types import Assessment, Controls, Identity
 from insula_bench import conversations, locomo, talks

@@ -5,11 +5,11 @@ from typing import NamedTuple
 
 from insula.language.owner import ASSISTANT, USER
 from insula.language.statements import MessageQuestion, extract_question
-from insula.language.units import split_units
 from insula.memory.retrieval.embedding import embed_all, predict_personal, read_requests
 from insula.memory.storage.vectors import Embed, Vector
 from insula.metacognition.reading import question_text
 from insula.text.analysis import Analysis
+from insula.text.pasted import split_units
 from insula.turn.gate import most_personal
 
 

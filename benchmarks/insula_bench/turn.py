@@ -18,8 +18,7 @@ from rich.table import Table
 from insula.calibration import load_shipped
 from insula.language.owner import ASSISTANT, USER
 from insula.memory.item import NewItem, new_item
-from insula.memory.retrieval.encoding import encode_claims
-from insula.memory.retrieval.query import Cue, build_cue
+from insula.memory.retrieval.query import Cue, build_cue, encode_claims
 from insula.memory.storage.rows import Place
 from insula.memory.storage.sqlite import MEMORY
 from insula.memory.storage.store import Recollection, Store

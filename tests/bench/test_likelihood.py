@@ -8,8 +8,7 @@ from typer.testing import CliRunner
 
 from insula.cli.main import app
 from insula.text.analysis import analyse_text
-from insula.turn.likelihood import UNSURE, Logprobs, weigh_likelihood
-from insula.turn.monitor import assess
+from insula.turn.monitor import UNSURE, Logprobs, assess, weigh_likelihood
 from insula_bench.help.share import Pair, figures
 from insula_bench.likelihood import Answer, fitted, measure, show
 from insula_bench.likelihood_questions import Question, questions

@@ -171,7 +171,7 @@ def test_one_place_starts_a_process_for_a_hook_and_takes_what_the_record_has_alo
             path.read_text("utf-8"),
         )
     }
-    known = {"coding/hosts/runtime.py", "coding/hosts/live.py", "llm/weights.py", "coding/step/blast.py"}
+    known = {"coding/hosts/runtime.py", "coding/hosts/live.py", "llm/local.py", "coding/step/blast.py"}
     assert starting == known | {"coding/hosts/trials.py"}
     for starts in (trials.try_command, trials.read_version):
         assert inspect.signature(starts).parameters["command"].annotation is records.Installed

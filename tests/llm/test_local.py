@@ -19,11 +19,20 @@ import pytest
 from pydantic import BaseModel, Field
 
 from insula.errors import ModelRefused, ModelUnavailable
-from insula.llm import weights as module
+from insula.llm import local as module
 from insula.llm.client import Prompt, generate_reply
-from insula.llm.local import SMOLLM2, WEIGHTS, Weights, WeightsPart, find_weights, run_embedded, verify_weights
+from insula.llm.local import (
+    SMOLLM2,
+    WEIGHTS,
+    Weights,
+    WeightsPart,
+    find_weights,
+    install_weights,
+    installer_command,
+    run_embedded,
+    verify_weights,
+)
 from insula.llm.model import Model
-from insula.llm.weights import install_weights, installer_command
 from insula.locks import hold_lock
 
 

@@ -15,8 +15,7 @@ from insula.language.owner import ASSISTANT, USER
 from insula.memory.item import new_item
 from insula.memory.privacy import archive
 from insula.memory.privacy.isolation import WHOSE, on_behalf_of
-from insula.memory.retrieval.encoding import encode_claims
-from insula.memory.retrieval.query import build_cue
+from insula.memory.retrieval.query import build_cue, encode_claims
 from insula.memory.storage import statements, views
 from insula.memory.storage.rows import Place
 from insula.memory.storage.schema import OLDEST, make_tables, metadata

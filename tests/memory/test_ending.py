@@ -9,7 +9,7 @@ from insula.language.owner import ASSISTANT, USER
 from insula.language.preferences import Force, Preference
 from insula.language.statements import extract_statements
 from insula.memory.retrieval.embedding import embed_text
-from insula.memory.retrieval.supersession import find_superseded
+from insula.memory.retrieval.matching import find_superseded
 from insula.memory.storage.rows import StoredGuidance, StoredStatement
 from insula.memory.storage.rows import TranscriptLine as Line
 from insula.memory.wishes import MOST, OwnWish, apply_preferences, heard_in, is_told, preference_words

@@ -13,8 +13,8 @@ import postgres as server_of_tests
 from insula.errors import SettingsError, StoreError, StoreFull, StoreNewer
 from insula.language.owner import ASSISTANT, USER
 from insula.memory.item import NewItem, new_item
-from insula.memory.retrieval.encoding import encode_claims
-from insula.memory.storage import postgres, postgres_errors
+from insula.memory.retrieval.query import encode_claims
+from insula.memory.storage import postgres
 from insula.memory.storage.postgres import PostgresServer
 from insula.memory.storage.store import Store
 from insula.text.analysis import analyse_text
@@ -53,7 +53,7 @@ async def test_a_wrong_password_and_a_database_that_is_not_there_are_told_apart(
 
 
 async def test_an_old_server_is_named(database: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(postgres_errors, "OLDEST", 990_000)
+    monkeypatch.setattr(postgres, "OLDEST", 990_000)
     assert "too old; upgrade it to 15" in await refused(database)
 
 

@@ -10,13 +10,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from insula.language.owner import ASSISTANT, USER
-from insula.memory.retrieval.encoding import encode_claims
 from insula.memory.retrieval.query import (
     ANY_TIME,
     Cue,
     Statistics,
     build_cue,
     content_weights,
+    encode_claims,
     named_time,
     weigh_terms,
 )

@@ -20,7 +20,7 @@ from insula.memory.relevance import (
     judge_relevance,
 )
 from insula.memory.retrieval.embedding import embed_text
-from insula.memory.retrieval.encoding import encode_claims
+from insula.memory.retrieval.query import encode_claims
 from insula.memory.storage.rows import StoredStatement
 from insula.memory.storage.statements import utc_moment
 from insula.memory.storage.vectors import embed_normalised

@@ -20,8 +20,7 @@ from insula.language.owner import ASSISTANT, USER
 from insula.language.statements import extract_statements
 from insula.memory.item import NewItem, new_item
 from insula.memory.retrieval import index
-from insula.memory.retrieval.encoding import encode_claims
-from insula.memory.retrieval.query import build_cue
+from insula.memory.retrieval.query import build_cue, encode_claims
 from insula.memory.storage import facts, sqlite, statements, views
 from insula.memory.storage.beginning import read_beginning
 from insula.memory.storage.filters import Filter

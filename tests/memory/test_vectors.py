@@ -15,8 +15,7 @@ from insula import Controls, InputError
 from insula.language.owner import ASSISTANT, USER
 from insula.memory.item import new_item
 from insula.memory.retrieval import index
-from insula.memory.retrieval.encoding import encode_claims
-from insula.memory.retrieval.query import build_cue
+from insula.memory.retrieval.query import build_cue, encode_claims
 from insula.memory.storage.rows import Place
 from insula.memory.storage.store import Store
 from insula.memory.storage.vectors import (

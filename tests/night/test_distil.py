@@ -18,8 +18,17 @@ from insula.night.agreement import says_opposite, says_same
 from insula.night.distil import DRIFT, DistilResult, Guideline, distil_document
 from insula.night.soul import document as soul
 from insula.night.soul import file as soul_file
-from insula.night.soul.document import SECTIONS, Document, Section, parse_document, render_document
-from insula.night.soul.render import WORDS, count_told_words, count_words, prompt_text
+from insula.night.soul.document import (
+    SECTIONS,
+    WORDS,
+    Document,
+    Section,
+    count_told_words,
+    count_words,
+    parse_document,
+    prompt_text,
+    render_document,
+)
 from insula.night.view import AT_ONCE, read_guidelines
 
 

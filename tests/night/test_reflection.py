@@ -16,7 +16,7 @@ from insula.night import prompts
 from insula.night.cycle import Night, PhaseName, PhaseReport, Result, sleep_cycle
 from insula.night.phases.reflection import reflect_on_days
 from insula.night.phases.summaries import summarise_sessions
-from insula.night.unsettled import still_open
+from insula.night.records import still_open
 from insula.testing import Reply, Request, ScriptedModel, answer_second_look
 from insula.types import Provenance
 

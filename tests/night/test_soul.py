@@ -15,17 +15,19 @@ from insula.night.soul.document import (
     MOST_CHARS,
     SECTIONS,
     TEMPLATE,
+    WORDS,
     Document,
     Section,
+    count_words,
     diff_documents,
     file_digest,
     parse_document,
+    prompt_text,
     render_document,
     revise_document,
     taken_out,
 )
 from insula.night.soul.file import FILE, MOST_BYTES, read_soul, write_soul
-from insula.night.soul.render import WORDS, count_words, prompt_text
 
 
 def written(*items: tuple[str, str], on: str = "") -> Document:

@@ -14,7 +14,7 @@ from insula.memory.storage.rows import Summarised, TranscriptLine
 from insula.memory.storage.store import Store
 from insula.night.cycle import PhaseName, PhaseReport, sleep_cycle
 from insula.night.phases.summaries import summarise_sessions
-from insula.night.transcript import CHARS, LINE_CHARS, list_texts, quote_session
+from insula.night.records import CHARS, LINE_CHARS, list_texts, quote_session
 from insula.testing import Reply, ScriptedModel
 from insula.types import Provenance
 

@@ -34,7 +34,7 @@ FLAGS = (
 @pytest.fixture(autouse=True)
 def nobody_waits(monkeypatch: pytest.MonkeyPatch) -> None:
     """A wrong token is answered at once; how long it waits has tests of its own."""
-    monkeypatch.setattr("insula.server.door.attempts.FIRST_SECONDS", 0.0)
+    monkeypatch.setattr("insula.server.tokens.FIRST_SECONDS", 0.0)
 
 
 @asynccontextmanager

@@ -26,7 +26,7 @@ from insula.night.soul.document import Document
 from insula.server.app import create_app
 from insula.server.service import Service
 from insula.server.serving import StreamServer, make_server
-from insula.session.latency import ANSWER, Observation
+from insula.session.conditions import ANSWER, Observation
 from insula.session.regulator import EndedTurn
 from insula.testing import Request, ScriptedModel
 

@@ -31,7 +31,7 @@ NOBODYS: tuple[dict[str, str], ...] = (
 async def test_without_a_known_token_nothing_of_anybody_is_told(
     make_service: MakeService, client: Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("insula.server.door.attempts.MOST_FAILURES", 1_000)
+    monkeypatch.setattr("insula.server.tokens.MOST_FAILURES", 1_000)
     here = client(make_service(tokens=TOKENS))
     for headers in NOBODYS:
         for found in (

@@ -15,8 +15,8 @@ from insula.memory.storage.rows import (
 from insula.night.cycle import PhaseName, PhaseReport, SleepReport
 from insula.night.phases import PHASES
 from insula.operations import nights
+from insula.server.page import turns
 from insula.server.page.markdown import LONGEST, as_html
-from insula.server.page.views import turns
 
 NOW = 1_767_614_400.0
 

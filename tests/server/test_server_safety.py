@@ -15,11 +15,8 @@ from starlette.types import Message, Receive, Scope, Send
 from insula import InputError
 from insula.errors import SettingsError
 from insula.server import serving, tokens
-from insula.server.door.attempts import ADDRESSES, FREE, MOST_FAILURES, MOST_SECONDS, Attempts, delay_seconds
-from insula.server.door.bodies import BODY_BYTES, Bodies
-from insula.server.door.gate import Crowd
-from insula.server.door.headers import HEADERS, SecurityHeaders
-from insula.server.tokens import FILE, Keys
+from insula.server.middleware import BODY_BYTES, HEADERS, Bodies, Crowd, SecurityHeaders
+from insula.server.tokens import ADDRESSES, FILE, FREE, MOST_FAILURES, MOST_SECONDS, Attempts, Keys, delay_seconds
 from patience import DEADLOCK_SECONDS, until
 
 pytestmark = pytest.mark.anyio
@@ -281,7 +278,7 @@ DAY = 86_400.0
 
 @pytest.fixture(autouse=True)
 def somebody_waits(nobody_waits: None, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("insula.server.door.attempts.FIRST_SECONDS", 1.0)
+    monkeypatch.setattr("insula.server.tokens.FIRST_SECONDS", 1.0)
 
 
 ANA = {"Authorization": f"Bearer {TOKENS['ana']}"}

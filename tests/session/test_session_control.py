@@ -7,17 +7,8 @@ from hypothesis import strategies as st
 from inline_snapshot import snapshot
 
 from insula import Controls
-from insula.session.adaptation import Figures
-from insula.session.conditions import (
-    DEGRADED,
-    DWELL_SECONDS,
-    STM_BAND,
-    STM_HIGH,
-    Condition,
-    Conditions,
-    Reason,
-)
-from insula.session.control import (
+from insula.session.conditions import DEGRADED, DWELL_SECONDS, STM_BAND, STM_HIGH, Condition, Conditions, Reason
+from insula.session.regulator import (
     RETRIEVAL_FLOOR,
     THRESHOLD_CAP,
     Regulation,
@@ -25,8 +16,7 @@ from insula.session.control import (
     record_return,
     regulate_controls,
 )
-from insula.session.ring import LONGEST, SHORTEST, Ring, Schedule, restore_ring
-from insula.session.snapshot import Performance, Snapshot
+from insula.session.snapshot import LONGEST, SHORTEST, Figures, Performance, Ring, Schedule, Snapshot, restore_ring
 
 ON = Condition(True, 0.0)
 CALM, SLOW, FULL = Conditions(), Conditions(degraded=ON), Conditions(stm_high=ON)

@@ -11,9 +11,9 @@ from inline_snapshot import snapshot
 from pydantic import ValidationError
 
 from insula import Usage
-from insula.session.conditions import DEGRADED_BAND
-from insula.session.latency import (
+from insula.session.conditions import (
     ANSWER,
+    DEGRADED_BAND,
     KEPT_USUAL,
     LEAST_NOW,
     LEAST_USUAL,

@@ -5,8 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from growth import LINEAR, growth
-from insula.text.pasted import QUOTED, find_quotations, own_words, told_words
-from insula.text.payload import is_payload, is_structured
+from insula.text.pasted import QUOTED, find_quotations, is_payload, is_structured, own_words, told_words
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,7 @@ from growth import LINEAR, growth
 from insula.text.analysis import Analysis, analyse_text
 from insula.text.answers import AskKind, carries_answer
 from insula.text.questions import MAX_ASKS, find_asks, find_assertions
-from insula.turn.aim import asks_only_user
+from insula.turn.remembered import asks_only_user
 
 
 def kinds(message: str) -> list[str]:

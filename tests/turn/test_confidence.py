@@ -31,7 +31,7 @@ from insula.memory.storage.statements import utc_moment
 from insula.memory.storage.store import Recollection
 from insula.text.analysis import analyse_text
 from insula.turn.confidence import estimate_chance, estimate_confidence
-from insula.turn.likelihood import UNSURE, least_likely, weigh_likelihood
+from insula.turn.monitor import UNSURE, least_likely, weigh_likelihood
 from insula.types import HEDGE_THRESHOLD, PASS_THRESHOLD, Calibration, MemoryKind, Provenance
 from insula_bench.confidence_fit import Case, fit_calibration
 

@@ -6,7 +6,7 @@ import pytest
 
 from insula import InputError, assess
 from insula.text.analysis import LANGUAGES
-from insula.turn.mending import Shortfall, feedback_sentence
+from insula.turn.feedback import Shortfall, feedback_sentence
 from insula_bench.answers import DEMAND, Judged, judge, measure, read, run, shipped
 
 OWN = Path(__file__).parent / "triples_own.jsonl"

@@ -15,7 +15,7 @@ from insula.llm.client import Prompt
 from insula.stats import wilson
 from insula.text.analysis import analyse_text
 from insula.turn import monitor
-from insula.turn.likelihood import weigh_likelihood
+from insula.turn.monitor import weigh_likelihood
 from insula.turn.similarity import near_duplicate
 from insula.types import Assessment
 from insula_bench.help import share

@@ -1,17 +1,75 @@
-"""The command `insula`: which commands there are. Each is loaded when it runs, so that `--help` stays quick."""
+"""The command `insula`: which commands there are. Each is loaded when it runs, so that `--help` stays quick.
 
+With `--json` any command prints JSON alone, and so does what fails. A command with figures to print has the option
+itself. Another one says what it did in words: they are the value of `said`, line by line, and nobody is asked anything.
+"""
+
+import io
 import os
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from contextlib import redirect_stdout
 from importlib import import_module
+from json import dumps
 from typing import Annotated, Any, NamedTuple, Protocol, cast
 
 import typer
 from typer.core import TyperCommand, TyperGroup
 
-from insula.cli import as_json
 from insula.cli.start import loading
 from insula.cli.streams import prepare_streams
+
+OPTION = "--json"
+SERVE = frozenset(("mcp", "proxy", "serve", "worker"))
+"""Commands that end when they are told to."""
+_USAGE: Any = next(kind for kind in typer.BadParameter.__mro__ if kind.__name__ == "ClickException")
+"""Typer has a Click of its own, and does not export this."""
+
+
+def run_as_json(app: typer.Typer) -> int:
+    """Run the command so that even what cannot be read of its words is told as JSON; returns the exit code."""
+    words = sys.argv[1:]
+    try:
+        return _run_spoken(app, words) if _lacks_json(app, words) else _run_words(app, words)
+    except typer.Abort:
+        return 1
+    except Exception as error:
+        if not isinstance(error, _USAGE):
+            raise
+        unreadable: Any = error
+        report_failure("UsageError", unreadable.format_message(), json=True)
+        return int(unreadable.exit_code)
+
+
+def report_failure(kind: str, message: str, json: bool) -> None:
+    """Say on standard error what failed."""
+    told = dumps({"error": {"kind": kind, "message": message}}, ensure_ascii=False) if json else f"insula: {message}"
+    print(told, file=sys.stderr)
+
+
+def _run_words(app: typer.Typer, words: Sequence[str]) -> int:
+    code = app(list(words), standalone_mode=False)
+    return code if isinstance(code, int) else 0
+
+
+def _lacks_json(app: typer.Typer, words: Sequence[str]) -> bool:
+    """Whether the command that is named has words for its result, and no JSON."""
+    command: Any = typer.main.get_command(app)
+    for word in words:
+        command = getattr(command, "commands", {}).get(word, command)
+    if hasattr(command, "commands") or command.name in SERVE:
+        return False
+    return not any(OPTION in param.opts for param in command.params)
+
+
+def _run_spoken(app: typer.Typer, words: Sequence[str]) -> int:
+    if sys.stdin.isatty():
+        sys.stdin = io.StringIO()  # nobody sees a question
+    with redirect_stdout(io.StringIO()) as heard:
+        code = _run_words(app, [word for word in words if word != OPTION])
+    print(dumps({"v": 1, "said": heard.getvalue().splitlines()}, ensure_ascii=False))
+    return code
+
 
 TALK, AGENTS, KNOWS, RUN, DEVELOP = "Talk", "Coding agents", "What it knows", "Run it", "Develop"
 HIDDEN = ""
@@ -139,13 +197,13 @@ def main() -> None:
     from insula.errors import InsulaError
     from insula.foreign import search_path
 
-    json = as_json.OPTION in sys.argv
+    json = OPTION in sys.argv
     os.environ["PATH"] = search_path()  # libraries run programs, too
     prepare_streams(json=json)
     try:
-        sys.exit(as_json.run_as_json(app) if json else app())
+        sys.exit(run_as_json(app) if json else app())
     except InsulaError as error:
-        as_json.report_failure(type(error).__name__, str(error), json)
+        report_failure(type(error).__name__, str(error), json)
         sys.exit(1)
     except BrokenPipeError:
         sys.stderr.close()

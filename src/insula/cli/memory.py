@@ -25,7 +25,7 @@ from insula.metacognition.observing import add_fact, amend_fact
 from insula.operations import facts, memories
 from insula.operations.facts import Fact
 from insula.operations.memories import Deleted, MemoryPage
-from insula.server.page.views.words import STANDS, describe_author
+from insula.server.page.words import STANDS, describe_author
 from insula.text.wording import count_noun, count_times
 from insula.types import Memory
 

@@ -13,8 +13,7 @@ from insula.cli.lines import print_json
 from insula.cli.options import Json
 from insula.errors import InputError, ModelUnavailable
 from insula.llm import local
-from insula.llm.local import Weights
-from insula.llm.weights import install_weights
+from insula.llm.local import Weights, install_weights
 from insula.text.wording import count_noun
 
 app = typer.Typer(no_args_is_help=True)

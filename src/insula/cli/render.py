@@ -15,8 +15,8 @@ from insula.memory.wishes import is_wish
 from insula.metacognition.observing import ADDED
 from insula.operations.facts import Fact
 from insula.operations.guidance import GuidanceItem
-from insula.server.page.views.turns import ShownTurn, TurnFacts, show_turn
-from insula.server.page.views.words import describe_flag, describe_notice, describe_signal, format_percent
+from insula.server.page.turns import ShownTurn, TurnFacts, show_turn
+from insula.server.page.words import describe_flag, describe_notice, describe_signal, format_percent
 from insula.text.wording import count_noun, day_of
 from insula.turn.guidance import UsedGuidance
 from insula.turn.verdict import Tone

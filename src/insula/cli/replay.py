@@ -1,29 +1,233 @@
-"""`insula replay`: look back at past sessions of coding agents, and found rules on them."""
+"""`insula replay`: look back at past sessions of coding agents, and found rules on them.
+
+All text of transcripts goes through `visible`, and none is markup.
+"""
 
 import json as jsonlib
 import sys
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, fields, is_dataclass
 from pathlib import Path
 from typing import Annotated, Any, cast
 
 import typer
 from rich.console import Console
+from rich.padding import Padding
 from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TimeRemainingColumn
+from rich.table import Table
+from rich.text import Text
 
-from insula.cli import lines, replay_text
+from insula.cli import lines
 from insula.cli.lines import print_console, print_text
 from insula.cli.options import Json, Yes
 from insula.coding.hosts import places, switch
 from insula.coding.replay import learn as learning
 from insula.coding.replay import page
+from insula.coding.replay.figures import (
+    format_count,
+    format_duration,
+    format_number,
+    format_span,
+    format_time,
+    format_tokens,
+)
 from insula.coding.replay.find import FoundTranscripts, find_transcripts, list_folders, list_foreign
 from insula.coding.replay.gather import Gathered, gather_sessions
 from insula.coding.replay.learn import Plan
-from insula.coding.replay.model import Totals
+from insula.coding.replay.model import Moment, Totals
+from insula.coding.replay.telling import describe_fate, introduce_moment
 from insula.coding.replay.visible import show_safely
+from insula.coding.step.wording import SIGN
 from insula.errors import InputError
+from insula.redaction import redact
+
+SHOWN = 5
+"""Of what the user said and was not kept."""
+NAMED = 8
+"""Names of a list that are spelled out."""
+NARROW = 100
+"""Columns below which a table of moments has no room for what happened."""
+
+
+def show_replay(gathered: Gathered, console: Console, page: Path | None, learns: bool) -> None:
+    """Everything that there is to see, the most telling first.
+
+    Args:
+        console: where to print.
+        page: where the timelines were written.
+        learns: whether the user asked to learn from it.
+    """
+    totals = gathered.totals
+    if totals.sessions:
+        console.print(Text(_describe_seen(totals)), soft_wrap=True)
+        _print_words(totals, console)
+        _print_worst(totals, console)
+    else:
+        console.print("Nothing could be read.")
+    for line in _left_out(totals):
+        console.print(Text(line), soft_wrap=True)
+    console.print()
+    for line in _suggest_next(totals, page, learns):
+        console.print(Text(line), soft_wrap=True)
+
+
+def _describe_seen(totals: Totals) -> str:
+    hosts = ", ".join(f"{format_number(count)} of {_host_name(host)}" for host, count in totals.hosts.most_common())
+    days = f", {format_span(totals.began, totals.ended)}" if totals.began else ""
+    counts = (
+        format_count(totals.tool_uses, "tool use"),
+        format_count(totals.errors, "error"),
+        format_count(totals.prompts, "prompt"),
+        format_count(totals.interrupts, "interrupt"),
+        format_count(totals.rejections, "call turned down", "calls turned down"),
+        format_count(totals.corrections, "correction"),
+        f"about {format_tokens(totals.tokens)} tokens",
+    )
+    return f"{format_count(totals.sessions, 'session')} ({hosts}){days}: {', '.join(counts)}."
+
+
+def _host_name(name: str) -> str:
+    return places.HOSTS[name].name if name in places.HOSTS else name
+
+
+def _make_table(console: Console, title: str, *columns: str) -> Table:
+    console.print(f"\n[bold]{title}[/]")
+    table = Table(box=None, pad_edge=False, header_style="dim", padding=(0, 2, 0, 0))
+    for name in columns:
+        right = name in {"Tokens", "Share", "Calls", "Sessions"}
+        table.add_column(name, justify="right" if right else "left", no_wrap=right or name == "When")
+    return table
+
+
+# What the user said.
+
+
+def _print_words(totals: Totals, console: Console) -> None:
+    """What the user ruled out or asked for, and what of it was not kept."""
+    if not totals.given:
+        return
+    console.print(
+        f"\n[bold]You ruled out or asked for {format_count(totals.given, 'thing')}[/]: "
+        f"{format_number(totals.broken)} gone against, {format_number(totals.unmet)} open at the end."
+    )
+    for given in totals.words[:SHOWN]:
+        by = f", by {_show_redacted(given.by, 60)}" if given.broken else ""
+        where = ", ".join(filter(None, (format_time(given.at), _show_redacted(given.project, 24))))
+        line = Text(f"“{_show_redacted(given.words, 110)}”").append(f"\n{where}: {describe_fate(given)}{by}", "dim")
+        console.print(Padding(line, (0, 0, 0, 2)))
+
+
+# What hurt.
+
+
+def _print_worst(totals: Totals, console: Console) -> None:
+    if not totals.worst:
+        console.print("\nNowhere did the senses feel an agent stuck: no similar errors in a row, no loops.")
+        return
+    if console.width < NARROW:
+        _print_blocks(totals.worst, console)
+        return
+    table = _make_table(console, "What went wrong", "When", "Project", "What happened", "What it cost")
+    for moment in totals.worst:
+        table.add_row(
+            format_time(moment.at), _show_redacted(moment.project, 24), _describe_moment(moment), _describe_cost(moment)
+        )
+    console.print(table)
+
+
+def _print_blocks(moments: Iterable[Moment], console: Console) -> None:
+    console.print("\n[bold]What went wrong[/]")
+    for moment in moments:
+        where = ", ".join(filter(None, (format_time(moment.at), _show_redacted(moment.project, 24))))
+        console.print(Text(where or "When and where is not told", style="dim"))
+        console.print(Padding(_describe_moment(moment).append(f"\n{_describe_cost(moment)}"), (0, 0, 0, 2)))
+
+
+def _describe_moment(moment: Moment) -> Text:
+    text = Text(f"{introduce_moment(moment)}{_show_redacted(moment.what, 70)}")
+    said = _show_redacted(moment.said.removeprefix(SIGN), 130)
+    if said:
+        text.append(f"\nit would have read: {said}", style="dim")
+    return text
+
+
+def _describe_cost(moment: Moment) -> str:
+    calls = format_count(moment.last - moment.first + 1, "call")
+    time = f", {format_duration(moment.seconds)}" if moment.at else ""
+    return f"{calls}{time}, {format_tokens(moment.tokens)} tokens{', to the end' if moment.open else ''}"
+
+
+# What was left out.
+
+
+def _left_out(totals: Totals) -> Iterable[str]:
+    strange = {name: count for name, count in totals.skipped.items() if name.startswith("unknown")}
+    known = Counter({name: count for name, count in totals.skipped.items() if name not in strange})
+    if known:
+        yield f"\nLines that tell nothing about calls: {format_number(known.total())} ({_list_counts(known)})."
+    if strange:
+        many = format_number(sum(strange.values()))
+        yield f"Lines that this version does not know: {many} ({_list_counts(Counter(strange))})."
+    for path, why in _first_paths(totals.incomplete):
+        yield f"Read in part: {_show_redacted(path)}: {why}."
+    for path, why in _first_paths(totals.passed_over):
+        yield f"Passed over: {_show_redacted(path)}: {why}."
+    for state, paths in (("read in part", totals.incomplete), ("passed over", totals.passed_over)):
+        if len(paths) > NAMED:
+            yield f"… and {format_number(len(paths) - NAMED)} more files {state}; --json names them all."
+
+
+def _first_paths(paths: dict[str, str]) -> Iterable[tuple[str, str]]:
+    return list(paths.items())[:NAMED]
+
+
+def _list_counts(counts: Counter[str]) -> str:
+    shown = [f"{_show_redacted(name, 60)} {format_number(count)}" for name, count in counts.most_common(NAMED)]
+    return ", ".join([*shown, *(["…"] if len(counts) > NAMED else [])])
+
+
+def _suggest_next(totals: Totals, page: Path | None, learns: bool) -> Iterable[str]:
+    if page is not None:
+        yield f"The timelines are in {_show_redacted(str(page))}"
+    elif totals.worst:
+        yield "insula replay --html replay.html   the timelines of the sessions that went worst"
+    if not learns and totals.sessions:
+        yield "insula replay --learn              found rules on these sessions"
+    if totals.sessions:
+        yield f"{f'insula install {_installable_host(totals)}':<34} tell the agent while it happens"
+
+
+def _installable_host(totals: Totals) -> str:
+    """The agent whose sessions were seen most, of those that there are hooks for; else any."""
+    seen = (host for host, _ in totals.hosts.most_common() if host in places.HOSTS)
+    return next(seen, next(iter(places.HOSTS)))
+
+
+# Learning.
+
+
+def show_plan(planned: Plan, console: Console) -> None:
+    """What would be learned."""
+    rest = [
+        f"{format_count(planned.known, 'session')} counted before" if planned.known else "",
+        f"{format_count(planned.running, 'session')} not over yet" if planned.running else "",
+    ]
+    told = f" ({', '.join(filter(None, rest))})" if any(rest) else ""
+    console.print(f"\n{format_count(planned.sessions, 'session')} to learn from{told}.")
+    if planned.told:
+        console.print("Rules that would be used from the next session on:")
+    for rule in planned.told:
+        where = "in the projects where it happened" if rule.scope == "project" else "in all projects"
+        console.print(Text(f"  {rule.id}, {where}: {_show_redacted(rule.advice, 200)}"), soft_wrap=True)
+    if planned.sessions and not planned.told:
+        console.print("No further rule would be used yet: a failure must have happened in two sessions of a project.")
+
+
+def _show_redacted(text: str, longest: int = 160) -> str:
+    return show_safely(redact(text), longest)
+
 
 ALL_READ, NOTHING_READ, PARTLY_READ = 0, 1, 3
 """Exit codes; 2 is that of a wrong option."""
@@ -55,7 +259,7 @@ def replay(
     if json:
         _print_json(gathered.totals, planned)
     else:
-        print_console(lambda console: replay_text.show_replay(gathered, console, html, learn))
+        print_console(lambda console: show_replay(gathered, console, html, learn))
         if planned is not None:
             _learn_rules(planned, yes)
     return _exit_status(gathered.totals)
@@ -163,7 +367,7 @@ def _is_asked(json: bool) -> bool:
 
 
 def _learn_rules(planned: Plan, yes: bool) -> None:
-    print_console(lambda console: replay_text.show_plan(planned, console))
+    print_console(lambda console: show_plan(planned, console))
     if not planned.sessions:
         return
     if not yes and not lines.ask_yes("Learn from them?"):

@@ -29,8 +29,7 @@ from insula.operations.adaptations import describe_adaptations, describe_duratio
 from insula.operations.facts import FACTS
 from insula.operations.memories import count_memories
 from insula.operations.nights import READING
-from insula.session.conditions import describe_slowdown
-from insula.session.latency import MINIMUM
+from insula.session.conditions import MINIMUM, describe_slowdown
 from insula.session.snapshot import Performance, Snapshot
 from insula.settings import Settings
 from insula.text.wording import count_noun

@@ -17,7 +17,7 @@ from insula.cli.options import ReadingModel
 from insula.errors import SettingsError
 from insula.memory.retrieval import embedding
 from insula.memory.storage.store import Store
-from insula.metacognition.backlog import catch_up
+from insula.metacognition.reading import catch_up
 from insula.night.phases import understanding_phases
 from insula.settings import Settings
 

@@ -23,8 +23,7 @@ from insula.coding.hosts import hook, places
 from insula.coding.hosts.dialects import load_dialect
 from insula.coding.hosts.files import make_private_folder
 from insula.coding.hosts.payload import get_text
-from insula.integrations.extras import import_extra
-from insula.integrations.guest import TALKS, USER, Guest, GuestInjection, talking
+from insula.integrations.guest import TALKS, USER, Guest, GuestInjection, import_extra, talking
 from insula.metacognition import Blocking, Metacognition
 
 if TYPE_CHECKING:

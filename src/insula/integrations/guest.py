@@ -1,6 +1,7 @@
 """What every integration does in each step of an agent's run: ask before the model is called, answer after it.
 
-The framework's own part is to put three texts where they belong, and to hand over what came back.
+The framework's own part is to put three texts where they belong, and to hand over what came back. The packages that
+integrations need are named with their range where one is missing or of another version.
 """
 
 import logging
@@ -10,6 +11,7 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
 from dataclasses import field as of_class
+from importlib import import_module
 from typing import TYPE_CHECKING, Any, NamedTuple, TypedDict, TypeVar
 
 from insula import content
@@ -27,6 +29,29 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Generator
 
     from insula.metacognition import Turn
+
+
+INSTALL = "pip install {range!r}"
+
+
+def import_extra(module: str, name: str, supported: str) -> Any:
+    """A module of the package that an integration is for.
+
+    Args:
+        module: its name.
+        name: the package, as people call it.
+        supported: the range of versions that the integration is tested with, as pip takes it.
+
+    Raises:
+        ImportError: it is missing, or of a version that has no such module; the message says what to install.
+    """
+    try:
+        return import_module(module)
+    except ImportError as error:
+        raise ImportError(
+            f"Insula's integration needs {name} in the range {supported!r} ({error}); run: "
+            f"{INSTALL.format(range=supported)}"
+        ) from error
 
 
 log = logging.getLogger(__name__)

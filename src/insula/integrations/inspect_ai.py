@@ -11,7 +11,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from insula.errors import BudgetExceeded, ModelUnavailable
-from insula.integrations.extras import import_extra
+from insula.integrations.guest import import_extra
 from insula.llm.budget import Account, Budget
 from insula.llm.callback import CallbackModel
 from insula.llm.wire import Prompt, Response, Settings

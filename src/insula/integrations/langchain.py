@@ -11,8 +11,15 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Unpack
 
 from insula.content import list_items, read_field
-from insula.integrations.extras import import_extra
-from insula.integrations.guest import Guest, GuestInjection, GuestOptions, ModelWatch, append_text, put_behind
+from insula.integrations.guest import (
+    Guest,
+    GuestInjection,
+    GuestOptions,
+    ModelWatch,
+    append_text,
+    import_extra,
+    put_behind,
+)
 from insula.metacognition import Blocking, Metacognition
 
 NAME, RANGE = "LangChain", "langchain>=1,<2"

@@ -1,4 +1,4 @@
-# What type checkers see: at run time the base class is looked up when the module is imported (extras.py).
+# What type checkers see: at run time the base class is looked up when the module is imported (`guest.import_extra`).
 # pyright: reportMissingImports=false, reportUnknownVariableType=false, reportUntypedBaseClass=false
 from typing import Any, Unpack
 

@@ -12,8 +12,7 @@ from collections.abc import AsyncIterator
 from typing import TYPE_CHECKING, Any, Unpack
 
 from insula.content import list_items, read_field
-from insula.integrations.extras import import_extra
-from insula.integrations.guest import Guest, GuestInjection, GuestOptions, ModelWatch, talking, with_told
+from insula.integrations.guest import Guest, GuestInjection, GuestOptions, ModelWatch, import_extra, talking, with_told
 from insula.metacognition import Blocking, Metacognition
 
 __all__ = ["InsulaModel", "talking", "wrapped"]

@@ -21,7 +21,7 @@ from starlette.routing import Route
 from insula.content import list_items, read_field
 from insula.integrations.clients import join_stream, to_openai
 from insula.integrations.guest import Guest, GuestInjection, ModelWatch
-from insula.server.door.gate import HostGate
+from insula.server.middleware import HostGate
 from insula.server.service import LOOPBACK
 
 log = logging.getLogger(__name__)

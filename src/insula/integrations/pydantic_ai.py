@@ -12,8 +12,15 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Unpack
 
 from insula.caches import LatestEntries
-from insula.integrations.extras import import_extra
-from insula.integrations.guest import Guest, GuestInjection, GuestOptions, ModelWatch, append_text, put_behind
+from insula.integrations.guest import (
+    Guest,
+    GuestInjection,
+    GuestOptions,
+    ModelWatch,
+    append_text,
+    import_extra,
+    put_behind,
+)
 from insula.metacognition import Blocking, Metacognition
 
 RANGE = "pydantic-ai-slim>=2.60,<3"

@@ -1,4 +1,4 @@
-# What type checkers see: at run time the base class is looked up when the module is imported (extras.py).
+# What type checkers see: at run time the base class is looked up when the module is imported (`guest.import_extra`).
 from typing import Any, Unpack
 
 from pydantic_ai.capabilities import AbstractCapability

@@ -14,7 +14,6 @@ from typing import Literal, NamedTuple, NewType
 from insula.language.handed import SpokenLine, UsersWords
 from insula.language.heads import Vector, operating_point, predict_chance
 from insula.language.preferences import MESSAGE, MOSTLY, Preference, find_preferences, is_of_one_part
-from insula.language.units import split_units
 from insula.memory.retrieval.embedding import embed_each
 from insula.memory.storage.changes import Change, LessonChange, Retired, RevisionChange
 from insula.memory.storage.rows import StoredGuidance
@@ -23,7 +22,7 @@ from insula.redaction import without_markers
 from insula.screening import screen_text
 from insula.text import triggers
 from insula.text.analysis import LANGUAGES, Analysis, analyse_sentence, analyse_text
-from insula.text.payload import is_payload
+from insula.text.pasted import is_payload, split_units
 
 WISH = "wish"
 """The first part of a preference's key; the second says for how long, the third of what of an answer it is."""

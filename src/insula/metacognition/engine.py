@@ -21,14 +21,14 @@ from insula.memory.storage.rows import Place, StoredGuidance, Voices
 from insula.memory.storage.store import Recollection, Store
 from insula.memory.storage.vectors import Embed
 from insula.metacognition.arguments import check_options
-from insula.metacognition.backlog import Backlog
+from insula.metacognition.reading import Backlog
 from insula.night.prompts import ASKED
 from insula.night.soul import document as soul
 from insula.night.view import Guidelines, read_guidelines
 from insula.session.regulator import Regulator
 from insula.session.snapshot import Snapshot
 from insula.telemetry import Telemetry
-from insula.turn import confidence, forgetting, guidance, impasse, monitor, wishes
+from insula.turn import confidence, feedback, forgetting, guidance, monitor
 from insula.types import Assessment, Calibration, Confidence, Controls, Identity, Signal
 
 log = logging.getLogger(__name__)
@@ -80,7 +80,7 @@ class LearnedGuidance(NamedTuple):
 
     version: Version
     advice: tuple[guidance.ActiveLesson, ...]
-    wishes: tuple[wishes.ActivePreference, ...]
+    wishes: tuple[guidance.ActivePreference, ...]
     insights: tuple[guidance.ActiveInsight, ...]
     guidelines: Guidelines
     calibration: Calibration
@@ -157,7 +157,7 @@ class Engine:
         self._written = 0
         self._forgot = store.now()
         self._subscribers: list[Subscriber] = []
-        self._judged = LatestEntries[tuple[str, str], impasse.JudgedTurn | None](_REMEMBERED_JUDGED)
+        self._judged = LatestEntries[tuple[str, str], feedback.JudgedTurn | None](_REMEMBERED_JUDGED)
         self._voices = LatestEntries[int, Voices](_REMEMBERED)
         self._learned = LatestEntries[int, LearnedGuidance](_REMEMBERED)
 
@@ -214,7 +214,7 @@ class Engine:
         if stands.has_left_behind:
             await self.store.run(statements.promote_elsewhere, place, self.store.now())
         if is_new:
-            judged = (impasse.from_record(turn.data) for turn in stands.turns)
+            judged = (feedback.read_judged(turn.data) for turn in stands.turns)
             self._judged[key] = next((judged_turn for judged_turn in judged if judged_turn is not None), None)
         if is_unknown:
             self.regulator.resume_session(key, stands.saliences)
@@ -227,13 +227,13 @@ class Engine:
             self._voices.clear()
             self._forgot = now
 
-    def last_judged(self, key: tuple[str, str]) -> impasse.JudgedTurn | None:
+    def last_judged(self, key: tuple[str, str]) -> feedback.JudgedTurn | None:
         """What is kept of the last turn of a session that was answered."""
         return self._judged.get(key)
 
-    def record_judged(self, key: tuple[str, str], current: impasse.JudgedTurn) -> str | None:
+    def record_judged(self, key: tuple[str, str], current: feedback.JudgedTurn) -> str | None:
         """The reason for an impasse in a session, if there is one now."""
-        reason = impasse.find_impasse(self._judged.get(key), current)
+        reason = feedback.find_impasse(self._judged.get(key), current)
         self._judged[key] = current
         return reason
 
@@ -262,7 +262,7 @@ class Engine:
             kept = await self.store.guidance.list_lessons(place.user_id)
             latest = await self.store.guidance.list_revisions(place.user_id, SOUL, 1)
             own = await self.store.guidance.list_revisions(place.user_id, OWN, 1)
-            standing = wishes.active_preferences(kept)
+            standing = guidance.active_preferences(kept)
             known = LearnedGuidance(
                 version,
                 guidance.find_lessons(kept, self.store.now()),
@@ -275,7 +275,7 @@ class Engine:
         return known
 
     def _read_guidelines(
-        self, text: str, kept: Sequence[StoredGuidance], standing: Sequence[wishes.ActivePreference]
+        self, text: str, kept: Sequence[StoredGuidance], standing: Sequence[guidance.ActivePreference]
     ) -> Guidelines:
         parts = {preference.part for preference in standing if not preference.trigger}
         return read_guidelines(soul.parse_document(text), kept, parts, self.embed)

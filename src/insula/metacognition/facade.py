@@ -17,7 +17,7 @@ from insula.memory.item import new_item
 from insula.memory.privacy import custody
 from insula.memory.privacy.isolation import on_behalf_of
 from insula.memory.retrieval.embedding import embed_text, resolve_embedding
-from insula.memory.retrieval.encoding import encode_claims
+from insula.memory.retrieval.query import encode_claims
 from insula.memory.storage import statements
 from insula.memory.storage.filters import Filters, Metadata, dump_metadata, read_filter
 from insula.memory.storage.rows import Change
@@ -42,8 +42,8 @@ from insula.operations.memories import PAGE, Deleted, MemoryPage
 from insula.redaction import redact
 from insula.screening import screen_text
 from insula.text.analysis import clean_text
-from insula.turn import mending, monitor
-from insula.turn.hedging import hedge_response
+from insula.turn import feedback, monitor
+from insula.turn.feedback import hedge_response
 from insula.types import IMPASSE, Assessment, Controls, Identity, ImpasseRecord, Memory, Provenance, Signal, Usage
 
 if TYPE_CHECKING:
@@ -52,7 +52,7 @@ if TYPE_CHECKING:
     from insula.metacognition.searching import SearchResult
     from insula.metacognition.sync import Blocking
     from insula.night.cycle import SleepReport
-    from insula.turn.likelihood import Logprobs
+    from insula.turn.monitor import Logprobs
     from insula_solve import Limits, Models, Solution
 
 log = logging.getLogger(__name__)
@@ -95,7 +95,7 @@ async def note_stuck(store: Store, user: str, session: str, problem: str, reason
     analysis = analyse_memorable(content, analyse_redacted(content))
     item = new_item(analysis, encode_claims(analysis, USER, ASSISTANT), "user", USER, (), ())
     at = datetime.fromtimestamp(store.now(), UTC)
-    data: ImpasseRecord = {"quoted": {"shortfall": mending.unsolved_shortfall(content).to_record()}}
+    data: ImpasseRecord = {"quoted": {"shortfall": feedback.unsolved_shortfall(content).to_record()}}
     with on_behalf_of(user):
         place = await store.resolve_place(user, session)
         number, _ = await store.sessions.write_message(place, item._replace(content=content, kind="episodic"))

@@ -5,8 +5,8 @@ from datetime import tzinfo
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from insula.metacognition.backlog import catch_up
 from insula.metacognition.engine import Engine
+from insula.metacognition.reading import catch_up
 from insula.night.cycle import Phase, PhaseName, SleepReport, sleep_cycle
 from insula.night.phases import PHASES
 

@@ -16,17 +16,22 @@ from insula.memory.item import REMEMBERED_CHARS, NewItem, new_item
 from insula.memory.privacy.amendment import Do
 from insula.memory.privacy.isolation import on_behalf_of
 from insula.memory.retrieval.embedding import hands_of
-from insula.memory.retrieval.encoding import encode_claims
-from insula.memory.retrieval.query import build_cue
+from insula.memory.retrieval.query import build_cue, encode_claims
 from insula.memory.storage import statements
 from insula.memory.storage.filters import read_moment
 from insula.memory.storage.rows import Place, TranscriptLine
 from insula.memory.storage.store import check_names
 from insula.memory.storage.vectors import embed_normalised
 from insula.metacognition.arguments import check_message
-from insula.metacognition.backlog import catch_up, embedded_statements, fact_units
 from insula.metacognition.engine import Engine
-from insula.metacognition.reading import analyse_memorable, analyse_redacted, memory_text
+from insula.metacognition.reading import (
+    analyse_memorable,
+    analyse_redacted,
+    catch_up,
+    embedded_statements,
+    fact_units,
+    memory_text,
+)
 from insula.operations.facts import Fact, get_fact
 from insula.operations.memories import change_memory
 from insula.redaction import take_from_line

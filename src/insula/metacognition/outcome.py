@@ -1,20 +1,21 @@
 """What becomes of a response: judged by what stood before the model, told to a person, and left to the next turn.
 
-Functions of the turn, which hold no state of their own.
+Functions of the turn, which hold no state of their own. One that is shown while it is made is judged when it is whole.
 """
 
-from collections.abc import Iterator
+from collections.abc import AsyncIterable, AsyncIterator, Callable, Iterable, Iterator
 from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, NamedTuple
 
 from insula.claims import REGISTER, Claimed, say_claim
+from insula.errors import InputError
 from insula.memory.item import REMEMBERED_CHARS
 from insula.metacognition.reading import RECENT_RESPONSES, record_recalled
 from insula.redaction import redact
-from insula.session.saved import Advisory
+from insula.session.snapshot import Advisory
 from insula.text.analysis import LANGUAGES, detect_language
 from insula.text.questions import find_asks
-from insula.turn import guidance, impasse, mending
+from insula.turn import feedback, guidance
 from insula.turn.confidence import estimate_confidence
 from insula.turn.instructions import may_show
 from insula.turn.source import AnswerSource, find_source
@@ -37,6 +38,41 @@ from insula.types import (
 
 if TYPE_CHECKING:
     from insula.metacognition.turn import Turn
+
+
+def pass_pieces(
+    finish: Callable[[object], object], pieces: AsyncIterable[str] | Iterable[str]
+) -> AsyncIterator[str] | Iterator[str]:
+    """The pieces as they come; `finish` is called with all of them behind the last, and not where there is no last."""
+    if not isinstance(pieces, AsyncIterable | Iterable):  # pyright: ignore[reportUnnecessaryIsInstance]
+        raise InputError(f"{str(pieces)[:40]!r} is no stream; give the pieces of text as a model makes them.")
+    return _pass_async(finish, pieces) if isinstance(pieces, AsyncIterable) else _pass_iterable(finish, pieces)
+
+
+def _pass_iterable(finish: Callable[[object], object], pieces: Iterable[str]) -> Iterator[str]:
+    heard: list[str] = []
+    for piece in filter(_is_text, pieces):
+        heard.append(piece)
+        yield piece
+    finish("".join(heard))
+
+
+async def _pass_async(finish: Callable[[object], object], pieces: AsyncIterable[str]) -> AsyncIterator[str]:
+    heard: list[str] = []
+    async for piece in pieces:
+        if _is_text(piece):
+            heard.append(piece)
+            yield piece
+    finish("".join(heard))
+
+
+def _is_text(piece: object) -> bool:
+    """Whether a piece holds text: a client's last one may hold None."""
+    if piece is not None and not isinstance(piece, str):
+        kind = type(piece).__name__
+        raise InputError(f"A piece of the stream is a {kind} and no text; give the text that is in each of them.")
+    return bool(piece)
+
 
 SAID_BEFORE = 6
 """Messages of the session that a response may draw on beside what was recalled."""
@@ -152,9 +188,11 @@ def _plain_words(text: str) -> str:
     return " ".join(text.casefold().split()).rstrip(".。!！")
 
 
-def shortfall_of(turn: "Turn", judged: Assessment, before: impasse.JudgedTurn | None) -> mending.Shortfall | None:
+def shortfall_of(turn: "Turn", judged: Assessment, before: feedback.JudgedTurn | None) -> feedback.Shortfall | None:
     """What this turn leaves to the next."""
-    return mending.find_shortfall(judged, impasse.find_impasse(before, impasse.summarize_turn(judged, topic_of(turn))))
+    return feedback.find_shortfall(
+        judged, feedback.find_impasse(before, feedback.summarize_turn(judged, topic_of(turn)))
+    )
 
 
 def of_data(judged: Assessment) -> Assessment:
@@ -170,10 +208,10 @@ def of_data(judged: Assessment) -> Assessment:
 
 def ask_again(turn: "Turn", judged: Assessment) -> str:
     """What to ask once more with at once; nothing where no fault can be named."""
-    left = mending.find_shortfall(judged)
+    left = feedback.find_shortfall(judged)
     if judged.outcome != "doubtful" or left is None:
         return ""
-    said = mending.feedback_sentence(left, turn.language, frozenset(REGISTER))  # who sets `retry` asks for all of them
+    said = feedback.feedback_sentence(left, turn.language, frozenset(REGISTER))  # who sets `retry` asks for all of them
     return said.text if said else ""
 
 
@@ -184,14 +222,14 @@ def ledger_notes(
     told: Verdict,
     usage: Usage,
     doubt: Claimed | None,
-    left: mending.Shortfall | None,
+    left: feedback.Shortfall | None,
 ) -> Iterator[LedgerNote]:
     """What the ledger holds of an assessed response: the record of the turn, and that it scored low where it did."""
     record = _turn_record(turn, judged, usage, doubt is not None)
     record["claims"] = sorted(turn.words.claims.union(*(said.claims for said in (*told.said, *filter(None, [doubt])))))
     record["verdict"] = told.kind
     if turn.mend is not None:
-        record["mend"] = mending.record_feedback(turn.mend, mending.is_mended(turn.mend.shortfall, response, judged))
+        record["mend"] = feedback.record_feedback(turn.mend, feedback.is_mended(turn.mend.shortfall, response, judged))
     record["quoted"] = _quoted_record(turn, judged, told, left)
     yield LedgerNote(TURN, "the turn is over", record)
     if judged.score < HEDGE_THRESHOLD:
@@ -231,7 +269,7 @@ def _turn_record(turn: "Turn", judged: Assessment, usage: Usage, hedged: bool) -
 
 
 def _quoted_record(
-    turn: "Turn", judged: Assessment, told: Verdict, left: mending.Shortfall | None
+    turn: "Turn", judged: Assessment, told: Verdict, left: feedback.Shortfall | None
 ) -> dict[str, object]:
     """What the record of a turn quotes of messages and memories, reasons too; erased with any of them."""
     faults = [{"flag": fault.flag, "about": redact(fault.about)} for fault in judged.faults if fault.about]

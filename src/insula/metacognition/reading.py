@@ -1,15 +1,31 @@
-"""How a turn reads what was said: its terms, its text in the space of meanings, and what of memory was used.
+"""How what was said is read: its terms, its text in the space of meanings, and what of memory was used.
 
 A memory stands where its turn does together with the end of the turn before: an answer ("In May, with Ana.") means
 little without what it answers. A question that names somebody who talks here is put as they would put it, since what
 they say of themselves says "I".
+
+Vectors and statements that are still to come, of an older store, after a failure or an erasure, are made later. What is
+written is written, in whatever moment the process ends; recall goes without the rest until it is there.
 """
 
-from collections.abc import Iterable, Sequence, Set
+import asyncio
+import logging
+import time
+from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping, Sequence, Set
+from contextlib import suppress
+from typing import TypeVar
 
+from insula.language.facts import FactCandidate, find_fact_candidates, select_facts
+from insula.language.handed import users_words
 from insula.language.owner import ASSISTANT, USER, short_name
+from insula.language.statements import Statement, Utterance, extract_statements
 from insula.memory.item import REMEMBERED_CHARS
-from insula.memory.storage.rows import TranscriptLine
+from insula.memory.privacy.isolation import on_behalf_of
+from insula.memory.retrieval.embedding import embed_all, embed_each, hands_of
+from insula.memory.storage import facts, vectors
+from insula.memory.storage.rows import Embedded, Place, TranscriptLine, Unembedded, Unstated
+from insula.memory.storage.store import Store
+from insula.memory.storage.vectors import NOTHING, Embed, Vector, embed_normalised, pack_vector
 from insula.redaction import is_redacted, without_markers
 from insula.text.analysis import Analysis, Sentence, analyse_text
 from insula.turn.instructions import may_show
@@ -118,4 +134,167 @@ def named_talkers(asked: Analysis, speakers: Iterable[str]) -> frozenset[str]:
         low
         for word in words
         if (low := word.text.lower()) in talkers and (word.text != low or low == low.upper())  # of Will, not of "will"
+    )
+
+
+log = logging.getLogger(__name__)
+
+T = TypeVar("T")
+
+BATCH = 16
+"""Memories whose vectors or statements are made and written at once: what a kill loses."""
+REST = 3.0
+"""What the work in the background rests, as a multiple of what it took: turns come first."""
+
+
+async def make_vectors(store: Store, user_id: int, embed: Embed, rest: float = 0.0) -> int:
+    """Make the vectors of a user that are still to come; returns how many.
+
+    Args:
+        rest: how long to rest after each batch, as a multiple of what it took.
+
+    Raises:
+        InputError: the embedding made no vector.
+        StoreError: the store cannot be used.
+    """
+
+    async def make_batch(rows: Sequence[Unembedded]) -> int:
+        return await store.memories.write_vectors(user_id, await asyncio.to_thread(_embed_rows, rows, embed))
+
+    like = await asyncio.to_thread(embed_normalised, embed, FIRST_PERSON)
+    await store.run(vectors.clear_vectors, user_id, len(pack_vector(like)))
+    return await _in_batches(lambda: store.run(vectors.list_unembedded, user_id, BATCH), make_batch, rest)
+
+
+async def make_statements(store: Store, user_id: int, embed: Embed | None, rest: float = 0.0) -> int:
+    """Make the statements of a user's memories that are still to come; the same as `make_vectors` else."""
+
+    async def make_batch(rows: Sequence[Unstated]) -> int:
+        made = await asyncio.to_thread(lambda: [(row, _make_statements(row, embed)) for row in rows])
+        return await store.run(facts.fill_all_statements, user_id, made)
+
+    return await _in_batches(lambda: store.run(facts.list_unstated, user_id, BATCH), make_batch, rest)
+
+
+async def _in_batches(
+    read: Callable[[], Awaitable[Sequence[T]]], make: Callable[[Sequence[T]], Awaitable[int]], rest: float
+) -> int:
+    done = 0
+    while rows := await read():
+        began = time.perf_counter()
+        done += await make(rows)
+        await asyncio.sleep(rest * (time.perf_counter() - began))
+    return done
+
+
+async def catch_up(store: Store, user: str, embed: Embed | None) -> None:
+    """Make all that is still to come of a user, before their night; what fails waits."""
+    with on_behalf_of(user):
+        if (user_id := await store.nights.find_user_id(user)) is not None:
+            await _catch_up(store, user_id, embed)
+
+
+async def _catch_up(store: Store, user_id: int, embed: Embed | None, rest: float = 0.0) -> None:
+    try:
+        if embed is not None:
+            await make_vectors(store, user_id, embed, rest)
+        await make_statements(store, user_id, embed, rest)
+    except Exception:
+        if not store.closed:  # else the next opening goes on with what is left
+            log.exception("The vectors and statements of older memories could not be made.")
+
+
+class Backlog:
+    """The same beside the turns, for each user once in the life of a process, or once more after an erasure."""
+
+    def __init__(self, store: Store) -> None:
+        self._store = store
+        self._tasks: dict[str, asyncio.Task[None]] = {}
+
+    def begin_backlog(self, place: Place, embed: Embed | None) -> None:
+        """Begin in the background, unless that was done."""
+        if place.user not in self._tasks:
+            self._tasks[place.user] = asyncio.create_task(_catch_up(self._store, place.user_id, embed, REST))
+
+    def reopen_user(self, user: str) -> None:
+        """Let the next turn of a user begin anew."""
+        if (task := self._tasks.get(user)) and task.done():
+            del self._tasks[user]
+
+    @property
+    def tasks(self) -> tuple[asyncio.Task[None], ...]:
+        """What was begun."""
+        return tuple(self._tasks.values())
+
+    async def stop_tasks(self) -> None:
+        """Stop what is under way."""
+        for task in self.tasks:
+            task.cancel()
+            with suppress(asyncio.CancelledError):
+                await task
+        self._tasks.clear()
+
+
+def texts_to_embed(rows: Iterable[Unembedded]) -> dict[Unembedded, tuple[str, ...]]:
+    """The texts whose vectors are to come of some memories: of each its own first, which may be empty."""
+    return {row: (memory_text(row.before, row.content, row.provenance), *row.stated) for row in rows}
+
+
+def embedded_rows(texts: Mapping[Unembedded, Sequence[str]], known: Mapping[str, Vector]) -> list[Embedded]:
+    """What is written of memories whose texts' vectors are known."""
+    return [
+        Embedded(
+            row, pack_vector(known[own]) if own else NOTHING, {text: pack_vector(known[text]) for text in row.stated}
+        )
+        for row, (own, *_) in texts.items()
+    ]
+
+
+def _embed_rows(rows: Iterable[Unembedded], embed: Embed) -> list[Embedded]:
+    """The vectors of memories, read all at once."""
+    texts = texts_to_embed(rows)
+    new = list(dict.fromkeys(text for several in texts.values() for text in several if text))
+    return embedded_rows(texts, dict(zip(new, embed_each(embed, new), strict=True)))
+
+
+def _make_statements(row: Unstated, embed: Embed | None) -> tuple[Statement, ...]:
+    content = row.content
+    if row.provenance == "user":  # not what they handed over
+        content = users_words(content, row.provenance, (), hands_of(embed)).text
+    analysis = analyse_text(content[:REMEMBERED_CHARS])
+    whole = [sentence.text for sentence in analysis.sentences if not is_redacted(sentence.text)]
+    if not whole:
+        return ()
+    if len(whole) < len(analysis.sentences):
+        analysis = analyse_text("\n".join(whole), default=analysis.language)
+    teller = row.speaker if row.provenance == "user" else ""
+    before = [Utterance(row.before, row.before_speaker == row.speaker)] if row.before else []
+    is_judged = teller == USER and row.line != row.content  # what a person writes in a fact's place is one, all of it
+    only = [unit.text for unit in fact_units(analysis, before, embed)] if is_judged else None
+    return embedded_statements(analysis, teller, ASSISTANT, before, only, embed)
+
+
+def fact_units(analysis: Analysis, before: Sequence[Utterance], embed: Embed | None) -> tuple[FactCandidate, ...]:
+    """The sentences of a user's message that tell a fact of their life; see `telling`."""
+    candidates = find_fact_candidates(analysis, before)
+    return select_facts(
+        candidates,
+        {} if embed is None else embed_all(embed, [text for candidate in candidates for text in candidate.weighed]),
+    )
+
+
+def embedded_statements(
+    analysis: Analysis,
+    speaker: str,
+    listener: str,
+    before: Sequence[Utterance],
+    only: Collection[str] | None,
+    embed: Embed | None,
+) -> tuple[Statement, ...]:
+    """What a text states (`assertion.statements`) with vectors; without an embedding as it is."""
+    made = extract_statements(analysis, speaker, listener, before, only)
+    return (
+        made
+        if embed is None
+        else tuple(statement._replace(vector=embed_normalised(embed, statement.text)) for statement in made)
     )

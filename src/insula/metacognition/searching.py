@@ -6,7 +6,6 @@ from dataclasses import dataclass
 
 from insula.language.owner import ASSISTANT, USER
 from insula.language.statements import extract_question
-from insula.language.units import split_units
 from insula.memory.privacy.isolation import on_behalf_of
 from insula.memory.retrieval.embedding import embed_all, predict_personal, read_requests
 from insula.memory.retrieval.query import build_cue
@@ -21,6 +20,7 @@ from insula.operations.facts import FACTS, FactPage, describe_facts
 from insula.operations.memories import PAGE
 from insula.redaction import redact
 from insula.text.analysis import clean_text
+from insula.text.pasted import split_units
 from insula.turn.gate import most_personal
 from insula.types import Bearing, Confidence, Level, Memory
 

@@ -9,12 +9,11 @@ from pydantic import TypeAdapter, ValidationError
 
 from insula.errors import InputError
 from insula.memory.storage.rows import TranscriptLine
-from insula.session.adaptation import Adaptation, Stage
 from insula.session.conditions import Reason
-from insula.session.saved import Lever, Saved
+from insula.session.snapshot import Adaptation, Lever, Saved, Stage
 from insula.turn import guidance
+from insula.turn.feedback import Feedback
 from insula.turn.instructions import TurnInstructions
-from insula.turn.mending import Feedback
 from insula.types import Confidence, Controls, Recalled
 
 if TYPE_CHECKING:

@@ -24,14 +24,12 @@ from insula.language.heads import predict_chance
 from insula.language.owner import ASSISTANT, USER
 from insula.language.preferences import Preference
 from insula.language.statements import Utterance, extract_question, extract_statements
-from insula.language.units import split_units
 from insula.memory.item import REMEMBERED_CHARS, NewItem, new_item
 from insula.memory.privacy.isolation import on_behalf_of
 from insula.memory.relevance import ANSWERS
 from insula.memory.retrieval.embedding import embed_all, find_vectors, predict_personal, read_requests
-from insula.memory.retrieval.encoding import encode_claims
 from insula.memory.retrieval.index import CANDIDATES
-from insula.memory.retrieval.query import Cue, build_cue
+from insula.memory.retrieval.query import Cue, build_cue, encode_claims
 from insula.memory.retrieval.retrieve import Recollection
 from insula.memory.storage import statements
 from insula.memory.storage.rows import Embedded, Place, TranscriptLine, Unembedded
@@ -40,41 +38,43 @@ from insula.memory.storage.vectors import Embed, Vector, embed_normalised
 from insula.memory.wishes import OwnWish, is_all, texts_of, wishes_of
 from insula.metacognition import outcome
 from insula.metacognition.arguments import check_options
-from insula.metacognition.backlog import embedded_rows, texts_to_embed
 from insula.metacognition.engine import Engine, LearnedGuidance
-from insula.metacognition.outcome import TOPIC_TERMS, TurnResult
+from insula.metacognition.outcome import TOPIC_TERMS, TurnResult, pass_pieces
 from insula.metacognition.reading import (
     analyse_memorable,
     analyse_redacted,
     choose_recalled,
+    embedded_rows,
     is_used,
     memory_text,
     named_talkers,
     question_text,
     terms_of,
+    texts_to_embed,
 )
-from insula.metacognition.streaming import pass_pieces
 from insula.metacognition.suspended import SuspendedTurn, read_suspended, suspend_turn
 from insula.night import curation
 from insula.redaction import may_answer, redact, take_answer, take_echoes
-from insula.session.adaptation import Adaptation, Stage
-from insula.session.conditions import DEGRADED, STM_HIGH, Reason
-from insula.session.control import Regulation
-from insula.session.latency import observe_turn
-from insula.session.regulator import EndedTurn
-from insula.session.saved import Advisory, Lever, Saved, make_advisories
-from insula.session.snapshot import Snapshot
+from insula.session.conditions import DEGRADED, STM_HIGH, Reason, observe_turn
+from insula.session.regulator import EndedTurn, Regulation
+from insula.session.snapshot import Adaptation, Advisory, Lever, Saved, Snapshot, Stage, make_advisories
 from insula.telemetry import open_span
 from insula.text.analysis import UNKNOWN, Analysis, analyse_text, clean_text
-from insula.text.payload import is_payload, is_structured
+from insula.text.pasted import is_payload, is_structured, split_units
 from insula.text.questions import Ask, find_asks
-from insula.turn import confidence, forgetting, guidance, impasse, mending, monitor, wishes
+from insula.turn import confidence, feedback, forgetting, guidance, monitor
+from insula.turn.feedback import Feedback, HedgedResponse, hedge_response
 from insula.turn.gate import MemoryGate, decide_gate, most_personal
-from insula.turn.hedging import HedgedResponse, hedge_response
-from insula.turn.instructions import asked_for, compose_instructions
-from insula.turn.likelihood import Logprobs, weigh_likelihood
-from insula.turn.mending import Feedback
-from insula.turn.relevance import best_odds, choose_limits, choose_lines, choose_sure_lines, largest_overlap
+from insula.turn.instructions import (
+    asked_for,
+    best_odds,
+    choose_limits,
+    choose_lines,
+    choose_sure_lines,
+    compose_instructions,
+    largest_overlap,
+)
+from insula.turn.monitor import Logprobs, weigh_likelihood
 from insula.types import (
     ADAPTATION,
     IMPASSE,
@@ -158,7 +158,7 @@ class Turn:
         self.recalled: tuple[Recalled, ...] = ()
         self.lessons: tuple[guidance.UsedGuidance, ...] = ()
         self.mend: Feedback | None = None
-        self.wishes: tuple[wishes.ActivePreference, ...] = ()
+        self.wishes: tuple[guidance.ActivePreference, ...] = ()
         self.heard: tuple[Preference, ...] = ()
         self.ended: tuple[str, ...] = ()
         self.insights: tuple[guidance.UsedGuidance, ...] = ()
@@ -323,8 +323,10 @@ class Turn:
         )
         self.recalled, self.history = self._with_limits(recollection.recalled), recollection.said
         self.memories = recollection.statistics.memories
-        left = (self._before.shortfall if self._before else None) or mending.unsolved_of(stands.impasse)
-        self.mend = mending.draw_feedback(left, self.analysis.language, place.session_id, engine.holdout, engine.claims)
+        left = (self._before.shortfall if self._before else None) or feedback.unsolved_of(stands.impasse)
+        self.mend = feedback.draw_feedback(
+            left, self.analysis.language, place.session_id, engine.holdout, engine.claims
+        )
         with self.kept_from_host("lessons"):
             self._learned = await engine.read_learned(place, stands.version)
         with self.kept_from_host("wishes"):
@@ -460,7 +462,9 @@ class Turn:
             return ()
         with self.kept_from_host("lessons"):
             said = self.engine.asked_for_now((self.user, self.session), self._wished)
-            self.wishes = wishes.select_preferences(known.wishes, asked.terms, said, payload=is_payload(self._content))
+            self.wishes = guidance.select_preferences(
+                known.wishes, asked.terms, said, payload=is_payload(self._content)
+            )
             holdout = self.engine.holdout
             self.insights = guidance.bring_up_insights(known.insights, asked.terms, place.session_id, holdout)
             return guidance.bring_up_lessons(known.advice, asked.terms, place.session_id, holdout)
@@ -531,7 +535,7 @@ class Turn:
             calibration=calibration,
         )
         own_guidance = [identity.guidance[topic] for topic in confidence.touched_topics(asked, identity)]
-        near, far = self.wishes[: wishes.NEAREST], self.wishes[wishes.NEAREST :]
+        near, far = self.wishes[: guidance.NEAREST], self.wishes[guidance.NEAREST :]
         preferences = [quote_claim("wish", wish.text) for wish in far]
         told = [*preferences, *guidance.told_lessons(learned), *guidance.told_insights(self.insights)]
         untold = self._gate.is_certain
@@ -719,7 +723,7 @@ class Turn:
         return pass_pieces(self.finish, pieces)
 
     @property
-    def _before(self) -> impasse.JudgedTurn | None:
+    def _before(self) -> feedback.JudgedTurn | None:
         """What is kept of the turn before, where it was answered."""
         return self.engine.last_judged((self.user, self.session))
 
@@ -737,12 +741,12 @@ class Turn:
     def _impasse_signals(self, judged: Assessment | None) -> Iterator[Signal]:
         """Whether the session is stuck: asked once, when the turn is over, however often it was finished."""
         if self._stuck:
-            data: ImpasseRecord = {"quoted": {"shortfall": mending.unsolved_shortfall(self._content).to_record()}}
+            data: ImpasseRecord = {"quoted": {"shortfall": feedback.unsolved_shortfall(self._content).to_record()}}
             yield self._make_signal(IMPASSE, self._stuck, data)
         if judged is None:
             return
         topic, left = outcome.topic_of(self), outcome.shortfall_of(self, judged, self._before)
-        if stuck := self.engine.record_judged((self.user, self.session), impasse.summarize_turn(judged, topic, left)):
+        if stuck := self.engine.record_judged((self.user, self.session), feedback.summarize_turn(judged, topic, left)):
             yield self._make_signal(IMPASSE, stuck, {"topic": sorted(topic)[:TOPIC_TERMS]})
 
     def _make_signal(self, kind: SignalKind, reason: str, data: SignalRecord) -> Signal:

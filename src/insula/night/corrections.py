@@ -17,7 +17,6 @@ from rapidfuzz import fuzz
 from insula.coding.step.corrections import measure_likeness
 from insula.language.guiding import CORRECTS, FEEDBACK, THANKS, guiding_chance
 from insula.language.handed import Hands, Waits, may_wait, users_lines
-from insula.language.units import split_units
 from insula.memory.retrieval.embedding import embed_each
 from insula.memory.storage.changes import LessonChange
 from insula.memory.storage.rows import StoredGuidance, StoredSignal, TranscriptLine
@@ -29,7 +28,7 @@ from insula.text import triggers
 from insula.text.analysis import Analysis, Sentence, analyse_text, detect_language, split_words, words_of
 from insula.text.grammar import UNSPACED
 from insula.text.manner import apologises
-from insula.text.pasted import PLAIN_CHARS, own_words
+from insula.text.pasted import PLAIN_CHARS, own_words, split_units
 from insula.text.questions import AskKind, asks_in
 
 AGAIN = 0.6

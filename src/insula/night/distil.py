@@ -13,8 +13,16 @@ from insula.caches import clear_on_erasure
 from insula.guidance import ACTIVE, CORROBORATED, MUTED, PINNED
 from insula.night.agreement import says_opposite, says_same
 from insula.night.grounding import find_harm
-from insula.night.soul.document import Document, Section, revise_document, taken_out
-from insula.night.soul.render import WORDS, count_heading_words, count_told_words, count_words
+from insula.night.soul.document import (
+    WORDS,
+    Document,
+    Section,
+    count_heading_words,
+    count_told_words,
+    count_words,
+    revise_document,
+    taken_out,
+)
 from insula.screening import screen_text
 from insula.text.analysis import analyse_text
 

@@ -20,7 +20,6 @@ from insula.language.heads import Vector
 from insula.language.owner import ASSISTANT, USER
 from insula.language.preferences import is_of_one_part, part_of
 from insula.language.statements import extract_statements
-from insula.language.units import split_units
 from insula.memory.retrieval.embedding import embed_each, hands_of
 from insula.memory.storage.rows import TranscriptLine
 from insula.memory.storage.vectors import Embed
@@ -30,8 +29,8 @@ from insula.night.corrections import Corrected, find_corrections, is_users, only
 from insula.redaction import kinds
 from insula.screening import screen_text
 from insula.text.analysis import analyse_text, detect_language
-from insula.text.numerals import number_words
-from insula.text.pasted import own_words
+from insula.text.answers import number_words
+from insula.text.pasted import own_words, split_units
 
 QUOTED, NEAR = 0.15, 0.4
 """Nearness in meaning from which an item rests on words that it quotes, on feedback elsewhere in the sessions that it

@@ -16,8 +16,8 @@ from pydantic import BaseModel, Field
 
 from insula.errors import ModelMalformed, ModelRefused
 from insula.night import prompts
-from insula.night.asking import ask_model
 from insula.night.cycle import Night
+from insula.night.prompts import ask_model
 from insula.text.analysis import detect_language
 
 if TYPE_CHECKING:

@@ -37,8 +37,8 @@ from insula.memory.storage.understood import ExtractedLines, LineRead, Wished, k
 from insula.memory.storage.unread import TOKENS_A_DAY, KnownMemory, Unread
 from insula.memory.storage.vectors import Embed
 from insula.memory.wishes import is_all, is_told, is_wish, learnable_preferences, preference_words
-from insula.night.asking import total_usage, usage_since
 from insula.night.cycle import Night, Result
+from insula.night.prompts import total_usage, usage_since
 from insula.text.analysis import analyse_text
 from insula.text.wording import join_parts
 from insula.types import Usage

@@ -19,8 +19,7 @@ from insula.memory.storage.vectors import Embed
 from insula.memory.wishes import is_told, is_wish, preference_words
 from insula.night.agreement import says_same
 from insula.night.distil import find_flaw
-from insula.night.soul.document import Document, Section, is_preference, revise_document, taken_out
-from insula.night.soul.render import prompt_text
+from insula.night.soul.document import Document, Section, is_preference, prompt_text, revise_document, taken_out
 
 SECTION: Section = "Interaction principles"
 MOST = 30

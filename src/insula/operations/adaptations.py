@@ -3,8 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from insula.session.adaptation import Adaptation, Cause, Figures, Stage
-from insula.session.saved import Lever
+from insula.session.snapshot import Adaptation, Cause, Figures, Lever, Stage
 
 LEVERS: Mapping[Lever, str] = {
     "max_context_items": "memories per answer",

@@ -27,11 +27,9 @@ from insula.server.api import (
     soul,
     talk,
 )
-from insula.server.door.bodies import Bodies
-from insula.server.door.gate import Crowd, HostGate
-from insula.server.door.headers import SecurityHeaders
+from insula.server.middleware import Bodies, Crowd, HostGate, SecurityHeaders
 from insula.server.page import routes
-from insula.server.page.visitors import show_failure
+from insula.server.page.rendering import show_failure
 from insula.server.service import Service
 from insula.server.timer import run_beside, run_rests, run_timer
 from insula.server.users import find_caller

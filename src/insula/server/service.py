@@ -10,9 +10,8 @@ from insula.agent.chat import Chat
 from insula.memory.storage.store import Store
 from insula.memory.storage.unread import TOKENS_A_DAY
 from insula.metacognition import Metacognition
-from insula.server.door.attempts import Attempts
 from insula.server.live import LiveLedger
-from insula.server.tokens import Keys
+from insula.server.tokens import Attempts, Keys
 from insula.server.turns import RunningTurns
 
 LOOPBACK = ("127.0.0.1", "localhost", "::1")

@@ -14,7 +14,7 @@ from fastapi import FastAPI
 from starlette.applications import Starlette
 from uvicorn.protocols.http.h11_impl import H11Protocol, RequestResponseCycle
 
-from insula.server.door.bodies import HEAD_BYTES, HEAD_TOO_LARGE, LARGE_HEAD
+from insula.server.middleware import HEAD_BYTES, HEAD_TOO_LARGE, LARGE_HEAD
 from insula.server.problems import Problem
 from insula.server.service import Service
 

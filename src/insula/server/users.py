@@ -11,9 +11,8 @@ from fastapi.security.http import HTTPAuthorizationCredentials
 from insula.errors import InputError
 from insula.memory.privacy.isolation import WHOSE
 from insula.memory.storage.store import NAME_CHARS, check_names
-from insula.server.door.attempts import WINDOW_SECONDS
 from insula.server.service import Service
-from insula.server.tokens import NONE_LEFT, Token
+from insula.server.tokens import NONE_LEFT, WINDOW_SECONDS, Token
 
 COOKIE = "insula_token"
 """The cookie that sign-in sets; its value is the token, which no script can read."""

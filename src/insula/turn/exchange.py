@@ -1,17 +1,87 @@
 """A message, its response and what went before, with what the checks work out of them once."""
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property
 from typing import Protocol
 
-from insula.text.analysis import LANGUAGES, Analysis, content_words, detect_language, term_of
+from insula.text.analysis import LANGUAGES, Analysis, content_words, detect_language, fold_accents, term_of
 from insula.text.constraints import find_constraints, only_limits
+from insula.text.grammar import UNSPACED
 from insula.text.languages import expected_languages, in_wrong_language
 from insula.text.manner import declines_answer, says_untold
 from insula.text.questions import Ask, find_asks, find_assertions, is_small_talk
-from insula.turn.reply import ReplyText
 from insula.types import Fault, Identity, Level
+
+BRIEF = 3
+"""Up to so many content words a reply is judged by its kind alone."""
+
+_BEGINNING = 3
+_OPENING = 600
+_ENDS = re.compile(r"(?<=[.!?])\s+|(?<=[。！？])|\n+")
+_JOINTS = re.compile(
+    r"(?<=[.!?])\s+|(?<=[。！？])|\n+|;|[，、；]|,\s+(?=(?:and|but|y|e|et|und|aber|mas|ma|pero|mais|o|ou|oder|or)\s)"
+)
+_WORDS_AND_NUMBERS = re.compile(r"[^\W_]+")
+
+
+class ReplyText:
+    """A reply as the asks see it."""
+
+    def __init__(self, text: str, language: str) -> None:
+        self.text = text
+        self.language = language
+        self.found = content_words(text, language)
+
+    @cached_property
+    def size(self) -> int:
+        """How many content words it holds; of Chinese, whose runs yield a pair per character, half as many."""
+        return len(self.found) // 2 if self.language == "zh" else len(self.found)
+
+    def has_term(self, term: str) -> bool:
+        """Whether a word with this term occurs; only words that begin alike are stemmed."""
+        if term in self.found:
+            return True
+        return any(term_of(word, self.language) == term for word in self._by_beginning.get(term[:_BEGINNING], ()))
+
+    def mentions_any(self, about: Iterable[str]) -> bool:
+        """Whether any of some terms, or a word related to one, occurs."""
+        return any(self.has_term(term) or self.has_related(term) for term in about)
+
+    def has_related(self, term: str) -> bool:
+        """Whether a longer form of a term, or one with the same first five letters, occurs."""
+        return (len(term) > 3 and term in self._joined) or (len(term) > 6 and f" {term[:5]}" in self._joined)
+
+    @cached_property
+    def sentences(self) -> tuple["ReplyText", ...]:
+        return self._split_pieces(_ENDS)
+
+    @cached_property
+    def clauses(self) -> tuple["ReplyText", ...]:
+        """Its sentences, parted where they go on with "…, and"."""
+        return self._split_pieces(_JOINTS)
+
+    def _split_pieces(self, ends: re.Pattern[str]) -> tuple["ReplyText", ...]:
+        return tuple(ReplyText(piece, self.language) for piece in ends.split(self.text) if any(map(str.isalnum, piece)))
+
+    @cached_property
+    def words(self) -> frozenset[str]:
+        """Every word near its beginning, in lower case."""
+        return frozenset(_WORDS_AND_NUMBERS.findall(self.text[:_OPENING].lower()))
+
+    @cached_property
+    def _joined(self) -> str:
+        return fold_accents(" " + " ".join(self.found))
+
+    @cached_property
+    def _by_beginning(self) -> dict[str, list[str]]:
+        index: dict[str, list[str]] = {}
+        if self.language not in UNSPACED:
+            for word in self.found:
+                begins = word[:_BEGINNING]
+                index.setdefault(begins if begins.isascii() else fold_accents(begins), []).append(word)
+        return index
+
 
 MAX_MESSAGE = 8_000
 MAX_RESPONSE = 16_000

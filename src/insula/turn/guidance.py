@@ -1,23 +1,27 @@
-"""Which of what nights learned a message brings up, and which of it this session is told (K6, R3, R9, P4).
+"""What was learned or asked for that a message brings up, and which of it a session is told (K4, K6, R3, R5, R9, P4).
 
 Of lessons and insights a share is withheld by lot from a session, so that it can be seen whether they help; what is
 withheld leaves its place empty. What a person wrote or pinned no lot withholds.
+
+Preferences are told in the words that the user used. What the message itself wishes otherwise is not told beside it,
+not even for this answer alone. Those for a topic come with the topic.
 """
 
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Sequence
 from hashlib import sha256
 from typing import NamedTuple
 
 from insula.claims import Claimed, quote_claim, say_claim
 from insula.guidance import MUTED, PINNED, SHOWN, WITHHELD
+from insula.language.preferences import CONTENT, Preference
 from insula.memory.storage.rows import StoredGuidance, Understood
-from insula.memory.wishes import is_wish
+from insula.memory.wishes import is_of_one_topic, is_told, is_wish, part_told, preference_words, relate_preferences
 from insula.screening import screen_text
 from insula.text import triggers
 from insula.text.analysis import analyse_text
 from insula.types import Arm
 
-MOST, CHARS = 3, 200
+MOST_LESSONS, LESSON_CHARS = 3, 200
 """Lessons that one turn is told, and characters of each."""
 MOST_INSIGHTS, INSIGHT_CHARS = 2, 240
 SHARED = 2
@@ -80,7 +84,7 @@ def find_lessons(kept: Iterable[StoredGuidance], now: float) -> tuple[ActiveLess
 def _read_lesson(kept: StoredGuidance, now: float) -> ActiveLesson | None:
     life = kept.assess(now)
     at_once = kept.author == "person" or kept.key.partition("/")[0] in AT_ONCE
-    text = screen_text(kept.advice, CHARS)
+    text = screen_text(kept.advice, LESSON_CHARS)
     if kept.mode == MUTED or text.reasons or not text.text or not (at_once or life.is_told):
         return None
     return ActiveLesson(
@@ -115,7 +119,7 @@ def bring_up_lessons(
     known: Iterable[ActiveLesson], terms: Collection[str], session: int, share: float
 ) -> tuple[UsedGuidance, ...]:
     """The lessons that a message with these terms brings up, each with its arm, the same in every turn of a session."""
-    up = [lesson for lesson in known if triggers.trigger_appears(lesson.trigger, terms)][:MOST]
+    up = [lesson for lesson in known if triggers.trigger_appears(lesson.trigger, terms)][:MOST_LESSONS]
     return tuple(
         UsedGuidance(lesson.id, SHOWN if lesson.own else draw_arm(f"{session} {lesson.key}", share), lesson.text)
         for lesson in up
@@ -158,3 +162,84 @@ def told_insights(used: Iterable[UsedGuidance]) -> list[Claimed]:
 def record_arms(used: Iterable[UsedGuidance]) -> list[Arm]:
     """What the ledger holds of it."""
     return [{"id": guidance.id, "arm": guidance.arm} for guidance in used]
+
+
+PREFERENCE_CHARS = 200
+"""Characters of one wish in a prompt."""
+NEAREST = 6
+"""Wishes that are told right before the message."""
+MOST_PREFERENCES = 12
+"""Wishes that a turn is told in all."""
+
+
+class ActivePreference(NamedTuple):
+    """A wish that may be told."""
+
+    id: int
+    key: str
+    text: str
+    part: str
+    """What of an answer it is about, such as "length.short"; empty where that is not known."""
+    trigger: frozenset[str]
+    pinned: bool
+    latest: int
+    """The last message that it cites."""
+
+
+def active_preferences(kept: Iterable[StoredGuidance]) -> tuple[ActivePreference, ...]:
+    """The wishes that may be told, pinned ones first, then the latest; screened anew."""
+    preferences = [
+        wish for stored in kept if is_wish(stored) and is_told(stored) and (wish := _read_preference(stored))
+    ]
+    return tuple(
+        sorted(preferences, key=lambda preference: (not preference.pinned, -preference.latest, -preference.id))
+    )
+
+
+def _read_preference(stored: StoredGuidance) -> ActivePreference | None:
+    text = screen_text(preference_words(stored), PREFERENCE_CHARS)
+    if stored.mode == MUTED or text.reasons or not text.text:
+        return None
+    latest = max(stored.citations, default=0)
+    return ActivePreference(
+        stored.id,
+        stored.key,
+        text.text,
+        part_told(stored.key),
+        frozenset(stored.trigger),
+        stored.mode == PINNED,
+        latest,
+    )
+
+
+def select_preferences(
+    known: Sequence[ActivePreference],
+    terms: Collection[str],
+    heard: Sequence[Preference] = (),
+    *,
+    payload: bool = False,
+) -> tuple[ActivePreference, ...]:
+    """The wishes of a turn, what matters most first: those for its topic, then as they stand.
+
+    Args:
+        known: all that may be told.
+        heard: what the message itself wishes; it wins at once.
+        payload: a program reads the answer: no wish of its form is told.
+    """
+    held = frozenset(terms)
+    up = [
+        preference
+        for preference in known
+        if triggers.trigger_appears(preference.trigger, held) and not _is_overruled(preference, heard)
+    ]
+    if payload:
+        up = [preference for preference in up if preference.part.partition(".")[0] in CONTENT]
+    if len(up) == 1 and len(known) == 1 and any(wish.lifts and not wish.part for wish in heard):
+        up = []
+    return tuple(sorted(up, key=lambda preference: (not preference.pinned, not preference.trigger)))[:MOST_PREFERENCES]
+
+
+def _is_overruled(preference: ActivePreference, heard: Sequence[Preference]) -> bool:
+    """Whether the message itself says something about what a preference is about."""
+    about = (wish for wish in heard if is_of_one_topic(wish, preference.trigger))
+    return any(relate_preferences(wish, preference.part, preference.text) != "unrelated" for wish in about)

@@ -13,8 +13,7 @@ from insula.language.owner import ASSISTANT, USER, find_owners, may_be_same, nam
 from insula.text.analysis import LANGUAGES, analyse_text, content_words, fold_accents, term_of, words_of
 from insula.text.grammar import UNSPACED
 from insula.text.questions import Ask, AskKind, find_asks
-from insula.turn.aim import slot_words, wants_advice
-from insula.turn.remembered import capitalised_words, find_numbers
+from insula.turn.remembered import capitalised_words, find_numbers, slot_words, wants_advice
 from insula.types import Flag, Recalled
 
 _VALUED: frozenset[AskKind] = frozenset({"name", "person", "place", "time", "number", "choice", "open"})

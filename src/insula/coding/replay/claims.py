@@ -8,7 +8,7 @@ from insula.claims import PER, REGISTER, SENSE, Claim
 from insula.coding.hosts import places, switch
 from insula.coding.replay.worth import HookWorth, measure_lately
 from insula.memory.storage.store import Store
-from insula.metacognition.claims import KINDS, ClaimCount, count_claims
+from insula.metacognition.effects import KINDS, ClaimCount, count_claims
 from insula.stats import wilson
 
 

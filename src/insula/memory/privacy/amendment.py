@@ -11,7 +11,7 @@ from insula.language.owner import ASSISTANT, USER
 from insula.memory.item import REMEMBERED_CHARS, new_item
 from insula.memory.privacy.erasure import clear_following
 from insula.memory.retrieval import index
-from insula.memory.retrieval.encoding import encode_claims, load_terms
+from insula.memory.retrieval.query import encode_claims, load_terms
 from insula.memory.storage import journal
 from insula.memory.storage.changes import RevisionChange
 from insula.memory.storage.nights import revisions_of, words_on

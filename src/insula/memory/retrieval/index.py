@@ -16,12 +16,10 @@ import sqlalchemy as sa
 from sqlalchemy.dialects.postgresql import insert as upsert  # SQLite's own statement reads the same
 
 from insula.memory.item import USE
-from insula.memory.retrieval.encoding import load_terms
-from insula.memory.retrieval.query import MEAN_LENGTH, Statistics
+from insula.memory.retrieval.query import MEAN_LENGTH, Statistics, load_terms
 from insula.memory.retrieval.scoring import KEPT_USES
 from insula.memory.storage import postgres, sqlite
-from insula.memory.storage.among import is_among
-from insula.memory.storage.prepared import Prepared
+from insula.memory.storage.prepared import SQLITE, Prepared, is_among
 from insula.memory.storage.rows import CandidateMemory
 from insula.memory.storage.schema import in_working_memory, is_of, memories, postings, sessions, terms, users
 
@@ -124,7 +122,7 @@ _POSTED = Prepared(sa.insert(postings))
 
 def _dialect_of(connection: sa.Connection) -> Any:
     """The file that knows the database of a connection."""
-    return sqlite if connection.dialect.name == sqlite.NAME else postgres
+    return sqlite if connection.dialect.name == SQLITE else postgres
 
 
 def begin_write(connection: sa.Connection, user_id: int | None = None) -> None:

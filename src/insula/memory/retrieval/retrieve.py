@@ -15,9 +15,8 @@ from insula.memory.relevance import (
     find_nearness,
     judge_relevance,
 )
-from insula.memory.retrieval.encoding import load_terms
 from insula.memory.retrieval.matching import holds_answer, is_about
-from insula.memory.retrieval.query import Cue, Statistics, content_weights
+from insula.memory.retrieval.query import Cue, Statistics, content_weights, load_terms
 from insula.memory.retrieval.scoring import (
     NO_MATCH,
     Item,

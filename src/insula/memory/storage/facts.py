@@ -9,8 +9,7 @@ from typing import Any
 import sqlalchemy as sa
 
 from insula.language.statements import Statement
-from insula.memory.storage.among import is_among
-from insula.memory.storage.prepared import Prepared
+from insula.memory.storage.prepared import Prepared, is_among
 from insula.memory.storage.rows import CandidateMemory, StoredStatement, Unstated
 from insula.memory.storage.schema import UNSTATED, memories, relations, statements
 from insula.memory.storage.vectors import Vector, pack_vector, unpack_vectors

@@ -7,8 +7,8 @@ from typing import Any
 import sqlalchemy as sa
 
 from insula.guidance import Evidence
-from insula.memory.retrieval.encoding import load_terms
-from insula.memory.storage.among import is_among
+from insula.memory.retrieval.query import load_terms
+from insula.memory.storage.prepared import is_among
 from insula.memory.storage.rows import (
     RememberedItem,
     Revised,

@@ -22,7 +22,6 @@ log = logging.getLogger(__name__)
 
 T = TypeVar("T")
 
-NAME = "sqlite"
 MEMORY = ":memory:"
 """The name of a store that is forgotten."""
 BUSY_MS = 4_000

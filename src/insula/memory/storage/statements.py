@@ -8,7 +8,7 @@ import sqlalchemy as sa
 
 from insula.memory.item import REMEMBERED_CHARS, NewItem
 from insula.memory.retrieval import index
-from insula.memory.retrieval.encoding import load_terms
+from insula.memory.retrieval.query import load_terms
 from insula.memory.storage import facts
 from insula.memory.storage.filters import load_metadata
 from insula.memory.storage.prepared import Prepared

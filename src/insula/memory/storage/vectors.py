@@ -14,8 +14,7 @@ import numpy.typing as npt
 import sqlalchemy as sa
 
 from insula.errors import InputError
-from insula.memory.storage.among import is_among
-from insula.memory.storage.prepared import Prepared
+from insula.memory.storage.prepared import Prepared, is_among
 from insula.memory.storage.rows import Embedded, Unembedded
 from insula.memory.storage.schema import UNEMBEDDED, memories, statements
 

@@ -1,5 +1,6 @@
 """What somebody looks at, as functions of a connection for `Store.run`: each reads one user's rows and writes none."""
 
+from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
@@ -251,3 +252,27 @@ def _select_entries() -> sa.Select[Any, Any, Any, Any, Any, Any, Any]:
     signal = signals.c
     columns = (signal.id, sessions.c.name, signal.turn, signal.kind, signal.reason, signal.at, signal.data)
     return sa.select(*columns).join(sessions, sessions.c.id == signals.c.session_id)
+
+
+MOST_CHARS = 2_000_000
+"""Characters of a transcript that are told at once: ten of the longest messages; other turns come on the next page."""
+
+
+def list_exchanges(talk: SessionStretch) -> list[tuple[int, list[TranscriptLine], list[LedgerEntry]]]:
+    """The last turns of a stretch, oldest first, each with what was said in it and what was noticed."""
+    said, noticed = defaultdict[int, list[TranscriptLine]](list), defaultdict[int, list[LedgerEntry]](list)
+    for line in _latest_lines(talk.lines):
+        said[line.turn].append(line)
+    for entry in talk.noticed:
+        noticed[entry.turn].append(entry)
+    return [(turn, said[turn], noticed[turn]) for turn in sorted(said)]
+
+
+def _latest_lines(lines: Sequence[TranscriptLine]) -> Sequence[TranscriptLine]:
+    """Of lines, oldest first, those of the last turns that there is room for; of the very last one all."""
+    room = MOST_CHARS
+    for line in reversed(lines):
+        room -= len(line.content)
+        if room < 0 and line.turn < lines[-1].turn:
+            return [talk_line for talk_line in lines if talk_line.turn > line.turn]
+    return lines

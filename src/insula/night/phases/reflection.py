@@ -19,7 +19,6 @@ from insula.memory.storage.rows import TranscriptLine, Understood
 from insula.memory.storage.vectors import Embed
 from insula.night import prompts
 from insula.night.agreement import says_same
-from insula.night.asking import ask_model, total_usage
 from insula.night.cycle import Night, Result
 from insula.night.grounding import (
     ITEM_CHARS,
@@ -41,11 +40,14 @@ from insula.night.operations import (
     judge_operations,
     retirement_limit,
 )
+from insula.night.prompts import ask_model, total_usage
 from insula.night.records import (
     CONTEXT,
     LATEST,
+    MESSAGES,
     Records,
     choose_records,
+    find_outdated,
     list_corrections,
     list_guidelines,
     list_preferences,
@@ -53,10 +55,9 @@ from insula.night.records import (
     list_stated,
     read_records,
     read_through,
+    still_open,
 )
 from insula.night.second_look import DOES_WITHOUT, WORDS, Pair, look_again
-from insula.night.transcript import READ
-from insula.night.unsettled import find_outdated, still_open
 from insula.screening import screen_text
 from insula.text.analysis import analyse_text
 from insula.text.pasted import own_words
@@ -254,7 +255,7 @@ def _describe_result(kept: KeptInsights, revised: int, by_model: bool) -> Iterat
 
 async def _read_ground(night: Night, records: Records, cited: Collection[int]) -> dict[int, Ground]:
     """What the cited sessions hold: the user's own words, and what is nobody's; no other session is read."""
-    lines = await night.lines_of([session for session in records.sessions if session in cited], READ)
+    lines = await night.lines_of([session for session in records.sessions if session in cited], MESSAGES)
     ground = {session: Ground(()) for session in records.sessions}
     for session, said in lines.items():
         ground[session] = Ground(list_sayings(said, night.embed), _foreign_passages(said, night.embed))

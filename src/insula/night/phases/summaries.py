@@ -14,10 +14,10 @@ from insula.memory.storage.changes import Change, Summary
 from insula.memory.storage.nights import MIN_MESSAGES, UP_TO
 from insula.memory.storage.rows import StoredSession
 from insula.night import prompts
-from insula.night.asking import ask_model, total_usage
 from insula.night.cycle import Night, Result
 from insula.night.grounding import find_harm
-from insula.night.transcript import READ, list_texts, quote_session
+from insula.night.prompts import ask_model, total_usage
+from insula.night.records import MESSAGES, list_texts, quote_session
 from insula.screening import screen_text
 from insula.text.analysis import analyse_text
 
@@ -87,7 +87,7 @@ async def _summarise_session(
     night: Night, model: "Model", session: StoredSession
 ) -> tuple[Summary | None, str, dict[str, int] | None]:
     """The summary of a session, why there is none, and what it took; no usage where the model did not answer."""
-    quoted = quote_session((await night.lines_of([session.id], READ))[session.id], session.messages)
+    quoted = quote_session((await night.lines_of([session.id], MESSAGES))[session.id], session.messages)
     if not (said := list_texts(quoted)):
         return None, "", None
     try:

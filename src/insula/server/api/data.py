@@ -14,7 +14,7 @@ from insula.memory.privacy.custody import UserFiles
 from insula.memory.storage.store import NAME_CHARS
 from insula.server import tokens
 from insula.server.api.schema import ApiModel, RequestBody
-from insula.server.door.gate import same_site
+from insula.server.middleware import same_site
 from insula.server.problems import document_problems
 from insula.server.service import Service
 from insula.server.users import CurrentUser, Served

@@ -10,8 +10,7 @@ from insula.memory.storage import views
 from insula.server.api.schema import ApiModel
 from insula.server.problems import document_problems
 from insula.server.users import Served, find_caller
-from insula.session.adaptation import Adaptation
-from insula.session.snapshot import Snapshot
+from insula.session.snapshot import Adaptation, Snapshot
 from insula.telemetry import Telemetry
 
 router = APIRouter(tags=["service"])

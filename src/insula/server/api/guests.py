@@ -15,11 +15,17 @@ from insula.agent.chat import MESSAGE_CHARS
 from insula.errors import InputError
 from insula.memory.storage.store import NAME_CHARS
 from insula.metacognition.suspended import read_suspended
-from insula.server.api.schema import ApiModel, RequestBody
-from insula.server.api.told import ConfidenceEstimate, MonitorJudgement, TurnSignal, TurnVerdict
+from insula.server.api.schema import (
+    ApiModel,
+    ConfidenceEstimate,
+    MonitorJudgement,
+    RequestBody,
+    TurnSignal,
+    TurnVerdict,
+)
 from insula.server.problems import document_problems
 from insula.server.users import Caller, Served, settle_user
-from insula.session.saved import Advisory
+from insula.session.snapshot import Advisory
 from insula.types import Usage
 
 router = APIRouter(prefix="/v1", tags=["guests"])

@@ -14,8 +14,8 @@ from insula.memory.storage import views
 from insula.memory.storage.rows import LedgerEntry
 from insula.memory.storage.store import Store
 from insula.server.api.schema import Id
-from insula.server.door.gate import same_site
 from insula.server.live import ListenerRoom, LiveLedger
+from insula.server.middleware import same_site
 from insula.server.problems import document_problems
 from insula.server.tokens import Keys
 from insula.server.users import CurrentUser, Presented, Served

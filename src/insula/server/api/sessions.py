@@ -8,8 +8,8 @@ from pydantic import Field
 
 from insula.memory.storage import views
 from insula.memory.storage.rows import LedgerEntry, TranscriptLine
+from insula.memory.storage.views import list_exchanges
 from insula.server.api.schema import PAGE, ApiModel, Before, Limit, Moment
-from insula.server.exchanges import list_exchanges
 from insula.server.problems import document_problems, show_harmless
 from insula.server.users import CurrentUser, Served
 from insula.types import TURN

@@ -13,13 +13,15 @@ from pydantic import AfterValidator, Field
 from insula.agent.chat import MESSAGE_CHARS, Reply
 from insula.errors import InsulaError
 from insula.memory.storage.store import NAME_CHARS
-from insula.server.api.schema import ApiModel, Id, RequestBody
-from insula.server.api.told import (
+from insula.server.api.schema import (
+    ApiModel,
     ConfidenceEstimate,
+    Id,
     LessonTold,
     Milliseconds,
     MonitorJudgement,
     RecalledMemory,
+    RequestBody,
     Tokens,
     TurnLimits,
     TurnSignal,
@@ -29,8 +31,7 @@ from insula.server.problems import Problem, document_problems
 from insula.server.service import Service
 from insula.server.turns import WAITING, ResponsePieces
 from insula.server.users import Caller, Served, settle_user
-from insula.session.saved import Advisory
-from insula.session.snapshot import Snapshot
+from insula.session.snapshot import Advisory, Snapshot
 from insula.text.analysis import clean_text
 
 log = logging.getLogger(__name__)

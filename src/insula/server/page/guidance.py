@@ -1,22 +1,111 @@
-"""Guidance, as pages: preferences, lessons and rules, each with its sources and what a person may do; and SOUL.md."""
+"""Guidance, as pages: preferences, lessons and rules, and what a person may do; SOUL.md; what nights changed."""
 
 import asyncio
-from typing import cast, get_args
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from difflib import unified_diff
+from itertools import zip_longest
+from typing import Literal, cast, get_args
 
 from fastapi import APIRouter, HTTPException
 from fastapi.responses import RedirectResponse, Response
 
 from insula.coding.hosts import places
+from insula.coding.replay import figures
 from insula.errors import InputError
+from insula.memory.storage import unread
+from insula.memory.storage import views as store_views
 from insula.memory.storage.ledger import Do
+from insula.memory.storage.rows import Revised
 from insula.night import curation, guidelines
+from insula.night.cycle import is_due
+from insula.night.soul import document as soul
 from insula.operations.guidance import KINDS, STANDINGS, GuidanceItem, describe_rule, list_guidance
+from insula.operations.nights import READING, describe_report, list_nights
 from insula.operations.rules import decide_everywhere, find_everywhere
 from insula.server.api.lessons import WORDS
-from insula.server.page.rendering import make_address, render_page
-from insula.server.page.views import guidelines as shown
-from insula.server.page.visitors import Form, Visitor, Word
+from insula.server.page.rendering import Form, Visitor, Word, make_address, render_page
+from insula.server.page.words import describe_author
+from insula.server.timer import run_user_night
 from insula.server.users import Served
+
+AROUND = 2
+"""Unchanged lines that are shown on each side of a change."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DocumentLine:
+    """A line of the document as a reader sees it."""
+
+    kind: Literal["heading", "item", "text"]
+    text: str
+    learned: bool
+    """Whether the night wrote it; else it is a person's."""
+    card: GuidanceItem | None = None
+    """What is known of it, and what a person can do with it."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DocumentRevision:
+    """A state of the document."""
+
+    id: int
+    when: str
+    author: str
+    why: str
+    diff: list[str]
+    """Against the state before it."""
+
+
+def document_lines(text: str, cards: Mapping[str, GuidanceItem] | None = None) -> list[DocumentLine]:
+    """The document without its comments and marks, and without headings that nothing stands under.
+
+    Args:
+        cards: what was learned, by its id.
+    """
+    known = cards or {}
+    lines = [line for line in soul.parse_document(text).lines if line.text]
+    return [
+        DocumentLine(
+            kind="text" if line.kind not in ("heading", "item") else line.kind,
+            text=line.text,
+            learned=line.derived,
+            card=known.get(line.id) if line.derived else None,
+        )
+        for line, following in zip_longest(lines, lines[1:])
+        if line.kind != "heading" or (following is not None and following.kind != "heading")
+    ]
+
+
+def compare_documents(before: str, after: str) -> list[str]:
+    """What changed between two states, line by line, with a little of what surrounds it; the first sign says how."""
+    changed = unified_diff(_visible_lines(before), _visible_lines(after), lineterm="", n=AROUND)
+    return list(changed)[2:]
+
+
+def _visible_lines(text: str) -> list[str]:
+    bullets: Mapping[str, str] = {"heading": "## ", "item": "- "}
+    return [f"{bullets.get(line.kind, '')}{line.text}" for line in document_lines(text)]
+
+
+def list_revisions(past: Sequence[Revised]) -> list[DocumentRevision]:
+    """Every state, newest first, each with what it changed.
+
+    Args:
+        past: the states, newest first.
+    """
+    before = [*(state.content for state in past), ""][1:]
+    return [
+        DocumentRevision(
+            id=state.id,
+            when=figures.format_time(state.at),
+            author=describe_author(state.author),
+            why=state.summary,
+            diff=compare_documents(earlier, state.content),
+        )
+        for state, earlier in zip(past, before, strict=True)
+    ]
+
 
 DIGITS = 18
 """Of the number of a state, at most: what the database can hold."""
@@ -91,12 +180,12 @@ async def show_soul(service: Served, who: Visitor, said: Word = "") -> Response:
         who.link,
         who=who,
         here="guidance",
-        lines=shown.document_lines(soul.text, known),
+        lines=document_lines(soul.text, known),
         foreign=(path.name if service.keys else str(path)) if path and soul.foreign else None,
         waiting=soul.waiting,
         reasons=soul.waiting.reasons if soul.waiting else (),
-        change=shown.compare_documents(soul.text, soul.waiting.content) if soul.waiting else (),
-        history=shown.list_revisions(soul.past),
+        change=compare_documents(soul.text, soul.waiting.content) if soul.waiting else (),
+        history=list_revisions(soul.past),
         most=WORDS,
         said=SAID.get(said, ""),
     )
@@ -119,3 +208,36 @@ async def decide_change(service: Served, who: Visitor, form: Form) -> Response:
         raise InputError("The form says neither to accept nor to reject; go back and choose one of the two.")
     await guidelines.decide_proposal(service.store, who.name, service.soul_of(who.name), word == "accepted")
     return RedirectResponse(make_address("/soul", who.link, said=word), 303)
+
+
+NIGHTS = 14
+"""Nights on the page, the latest."""
+
+
+@router.get("/nights")
+async def show_nights(service: Served, who: Visitor, said: Word = "") -> Response:
+    """What the last nights changed, and whether there is anything to sleep on."""
+    store = service.store
+    reports = await store.read(store_views.list_phase_reports, who.name, None, NIGHTS)
+    nights = list_nights(reports, store.now())
+    user_id = await store.nights.find_user_id(who.name)
+    return render_page(
+        "nights.html",
+        who.link,
+        who=who,
+        here="nights",
+        nights=[night for night in nights if night.changes or night.progress],
+        slept=bool(nights),
+        due=await is_due(store, who.name),
+        reading=READING[service.understanding if service.understands else "off"],
+        spent=0 if user_id is None else await store.read(unread.tokens_spent, user_id, store.now()),
+        most=service.understanding_tokens,
+        said=SAID.get(said, ""),
+    )
+
+
+@router.post("/nights")
+async def submit_night(service: Served, who: Visitor) -> Response:
+    """Run the night now, to its end whoever goes away meanwhile."""
+    report = await asyncio.shield(service.turns.start_work(run_user_night(service, who.name, force=True)))
+    return render_page("night.html", who.link, night=describe_report(report), fresh=True)

@@ -1,4 +1,4 @@
-"""What is known of a user, as a page: facts as cards, whom they are about, and what was said, word for word."""
+"""What is known of a user, as a page: facts as cards, what was said, word for word; to take along, or have erased."""
 
 from typing import Annotated, Any, cast, get_args
 from urllib.parse import parse_qsl
@@ -9,15 +9,16 @@ from fastapi.responses import RedirectResponse, Response
 from insula.errors import InputError, NotFound
 from insula.memory.privacy.amendment import Do
 from insula.memory.storage.filters import Filter
+from insula.memory.storage.rows import Place
 from insula.memory.storage.store import NAME_CHARS
 from insula.metacognition.observing import add_fact, amend_fact
 from insula.metacognition.searching import search_facts
 from insula.operations.facts import FACTS, get_fact, list_facts
 from insula.operations.memories import count_memories, list_memories
+from insula.server.api import data
 from insula.server.api.memories import WORDS, erase_memory
 from insula.server.api.schema import Id
-from insula.server.page.rendering import make_address, render_page
-from insula.server.page.visitors import Form, PageUser, Visitor, Word
+from insula.server.page.rendering import Form, PageUser, Visitor, Word, make_address, render_page
 from insula.server.users import Served
 
 MEMORIES = 50
@@ -130,3 +131,35 @@ def _redirect_back(who: PageUser, back: str, said: str, number: int | None) -> R
     place = "/nights" if back == "nights" else place
     to = make_address(place, who.link, **asked, said=said, at=number)
     return RedirectResponse(to if number is None else f"{to}#memory-{number}", 303)
+
+
+SAID_OF_USER = {
+    "copied": "A copy is kept on this machine.",
+    "erased": "Nothing is kept of you any more.",
+    "left": "Nothing is kept of you any more, but another program reads the memory: until it ends, its file still holds"
+    " some of it. Erase again then.",
+}
+
+
+@router.get("/yours")
+async def show_yours(service: Served, who: Visitor, said: Word = "") -> Response:
+    """How much is kept, and what may be done with it."""
+    store = service.store
+    user_id = await store.nights.find_user_id(who.name)
+    place = Place(user_id=user_id or 0, session_id=0, user=who.name, session="")
+    counts = await store.sessions.count_rows(place) if user_id is not None else None
+    return render_page("yours.html", who.link, who=who, here="yours", counts=counts, said=SAID_OF_USER.get(said, ""))
+
+
+@router.post("/yours/backup")
+async def submit_backup(service: Served, who: Visitor) -> Response:
+    """Put a copy aside."""
+    await data.back_up_data(service, who.name)
+    return RedirectResponse(make_address("/yours", who.link, said="copied"), 303)
+
+
+@router.post("/yours/erase")
+async def submit_user_erasure(service: Served, who: Visitor, form: Form) -> Response:
+    """Erase all of it, where the name was written out."""
+    gone = await data.erase_data(service, who.name, data.ErasureConfirmation.model_construct(name=form["name"]))
+    return RedirectResponse(make_address("/yours", who.link, said="left" if gone.left else "erased"), 303)

@@ -1,19 +1,26 @@
-"""Templates and what they may call; all that a user or a model wrote is escaped by them."""
+"""Templates and what they may call, and who looks at a page; all that a user or a model wrote is escaped by them."""
 
+from collections import defaultdict
 from collections.abc import Mapping
+from dataclasses import dataclass
 from functools import cache, partial
+from http import HTTPStatus
 from importlib.resources import files
-from typing import Any
-from urllib.parse import quote, urlencode
+from typing import Annotated, Any
+from urllib.parse import parse_qsl, quote, urlencode
 
+from fastapi import Depends, Query, Request
+from fastapi.responses import Response
 from jinja2 import Environment, FunctionLoader, StrictUndefined
 from starlette.responses import HTMLResponse
 
 from insula import __version__
 from insula.coding.replay import figures
 from insula.coding.replay.visible import show_safely
+from insula.server.page import words
 from insula.server.page.markdown import as_html
-from insula.server.page.views import words
+from insula.server.problems import Problem
+from insula.server.users import Caller, Named, Served, settle_user
 from insula.text.analysis import clean_text
 
 
@@ -76,3 +83,45 @@ def cut_text(text: str, longest: int) -> str:
 
 def _read_source(name: str) -> str:
     return (files("insula.server.page") / "templates" / name).read_text("utf-8")
+
+
+NOBODY = "me"
+"""Who is meant where nobody is named: the user of `insula chat`, too."""
+Word = Annotated[str, Query(max_length=20)]
+
+
+@dataclass(frozen=True, slots=True)
+class PageUser:
+    """The user of a page."""
+
+    name: str
+    link: str
+    """The name as links carry it: none where a token says it."""
+    others: tuple[str, ...] | None = None
+    """The users that there are to choose from; None where a token says who it is."""
+
+
+async def find_visitor(service: Served, caller: Caller, user: Named = None) -> PageUser:
+    """The user of a page: whom the token says, else whom the address names."""
+    if caller is not None:
+        return PageUser(settle_user(caller, user), "")
+    name = settle_user(None, user or NOBODY)
+    return PageUser(name, name, tuple(sorted({*await service.store.nights.list_users(), name})))
+
+
+Visitor = Annotated[PageUser, Depends(find_visitor)]
+
+
+async def read_form(request: Request) -> Mapping[str, str]:
+    """The fields of the form that was sent; empty for one that is not there."""
+    sent = parse_qsl((await request.body()).decode("utf-8", "replace"))
+    return defaultdict(str, reversed(sent))  # of several the first
+
+
+Form = Annotated[Mapping[str, str], Depends(read_form)]
+
+
+def show_failure(problem: Problem) -> Response:
+    """The page that says what went wrong."""
+    title = "There is no such page" if problem.status == HTTPStatus.NOT_FOUND else "This did not work"
+    return render_page("failure.html", "", status=problem.status, why=problem.detail, title=title)

@@ -28,13 +28,11 @@ from insula.server.api import answers
 from insula.server.api.answers import AnswerJudgement
 from insula.server.api.schema import Id
 from insula.server.api.talk import ChatMessage, answer_message, check_queue
-from insula.server.page import guidance, memories, nights, yours
+from insula.server.page import guidance, memories, turns
 from insula.server.page.markdown import as_html
-from insula.server.page.rendering import make_address, render_page
-from insula.server.page.views import turns
-from insula.server.page.views.turns import ShownTurn, TurnFacts
-from insula.server.page.views.words import describe_now
-from insula.server.page.visitors import Form, PageUser, Visitor, Word
+from insula.server.page.rendering import Form, PageUser, Visitor, Word, make_address, render_page
+from insula.server.page.turns import ShownTurn, TurnFacts
+from insula.server.page.words import describe_now
 from insula.server.problems import Problem
 from insula.server.service import Service
 from insula.server.tokens import NONE_LEFT
@@ -51,7 +49,7 @@ NOTICED = 40
 """Signals that stand in the list when the page opens."""
 
 router = APIRouter(include_in_schema=False)
-for part in (guidance.router, memories.router, nights.router, yours.router):
+for part in (guidance.router, memories.router):
     router.include_router(part)
 
 Named = Annotated[str, Query(max_length=NAME_CHARS)]

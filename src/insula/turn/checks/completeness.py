@@ -13,8 +13,7 @@ from insula.text.answers import AskKind, carries_answer, name_count, says_yes
 from insula.text.grammar import load_grammar
 from insula.text.questions import Ask
 from insula.turn.checks.artefacts import is_echo
-from insula.turn.exchange import Exchange
-from insula.turn.reply import BRIEF
+from insula.turn.exchange import BRIEF, Exchange
 from insula.types import Fault
 
 LONG = 10

@@ -16,11 +16,11 @@ from insula.text.answers import AskKind, says_yes
 from insula.text.grammar import UNSPACED
 from insula.text.manner import declines_answer, says_untold
 from insula.text.questions import Ask
-from insula.turn.aim import asks_only_user, wants_advice
-from insula.turn.exchange import Exchange
+from insula.turn.exchange import Exchange, ReplyText
 from insula.turn.remembered import (
     SORTS,
     MemoryLine,
+    asks_only_user,
     capitalised_words,
     find_names,
     find_numbers,
@@ -29,8 +29,8 @@ from insula.turn.remembered import (
     is_about_user,
     read_line,
     split_by_person,
+    wants_advice,
 )
-from insula.turn.reply import ReplyText
 from insula.types import Fault, Level
 
 MOST_LINES = 12

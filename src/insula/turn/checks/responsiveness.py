@@ -8,8 +8,7 @@ from insula.text.answers import AskKind, carries_answer
 from insula.text.grammar import UNSPACED
 from insula.text.manner import declines_answer, is_harmful, opens_with_subject, refuses_request, says_untold
 from insula.text.questions import Ask, is_small_talk
-from insula.turn.exchange import REFUSAL_CHARS, Exchange
-from insula.turn.reply import BRIEF
+from insula.turn.exchange import BRIEF, REFUSAL_CHARS, Exchange
 from insula.types import Fault
 
 FOREIGN, RELATED = 0.04, 0.15

@@ -7,10 +7,8 @@ from insula.claims import claim_keys, say_claim
 from insula.memory.storage.rows import LedgerEntry
 from insula.operations.adaptations import CAUSES, describe_duration
 from insula.operations.guidance import STATES
-from insula.session.adaptation import Cause
 from insula.session.conditions import describe_slowdown
-from insula.session.ring import Ring
-from insula.session.snapshot import Performance
+from insula.session.snapshot import Cause, Performance, Ring
 from insula.text.wording import count_times
 from insula.turn.verdict import KINDS, explain_source
 from insula.types import (

@@ -7,10 +7,11 @@ from typing import Annotated, Any
 from pydantic import BaseModel, Field, ValidationError
 
 from insula.memory.storage.rows import LedgerEntry, SessionStretch, StoredGuidance, TranscriptLine
+from insula.memory.storage.views import list_exchanges
 from insula.operations.adaptations import describe_duration
-from insula.server.api.schema import Id
-from insula.server.api.told import (
+from insula.server.api.schema import (
     ConfidenceEstimate,
+    Id,
     LessonTold,
     Milliseconds,
     MonitorJudgement,
@@ -20,9 +21,8 @@ from insula.server.api.told import (
     TurnSignal,
     TurnVerdict,
 )
-from insula.server.exchanges import list_exchanges
-from insula.server.page.views import words
-from insula.server.page.views.words import Tone
+from insula.server.page import words
+from insula.server.page.words import Tone
 from insula.turn.verdict import is_saved
 from insula.types import JUDGED, PASS_THRESHOLD, TURN, Controls, Memory
 from insula.value import is_object
