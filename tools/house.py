@@ -32,14 +32,14 @@ TABLES = (".json", ".npz")
 
 LANGUAGE = """
 what a message asks: text/questions.* text/requests.* text/grammar.* turn/aim.json memory/retrieval/query.*
-whose fact it is: language/owner.* language/statements.* language/modality.*
+whose fact it is: language/owner.* language/statements.* language/modality.json
 whether a line answers: memory/relevance.* memory/retrieval/scoring.* memory/retrieval/retrieve.* memory/item.*
   memory/retrieval/matching.* memory/retrieval/months.* text/relative_times.* turn/confidence.*
 preferences: language/preferences.py language/scope.* memory/wishes.* turn/guidance.* night/agreement.* night/polarity.*
   night/view.*
 corrections: night/corrections.* night/outcomes.*
   coding/step/instructions/* coding/step/corrections.* coding/step/person.* coding/step/stop_words.*
-what a reply is worth: text/answers.* text/constraint* text/hedges.* text/languages.* text/manner.* text/pasted.*
+what a reply is worth: text/answers.* text/constraint* text/hedges.* text/languages.* text/manner.json text/pasted.*
   turn/checks/* turn/exchange.* turn/feedback.* turn/mending.json turn/monitor.* turn/remembered.* turn/similarity.*
   turn/source.* turn/verdict.*
 all else: text/* screening* agent/guided.json night/grounding.* night/distil.*

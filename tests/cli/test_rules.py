@@ -280,16 +280,6 @@ def test_what_was_said_once_is_in_the_whole_list_alone_with_its_words_and_where_
     assert told(home) == ""
 
 
-def test_what_is_accepted_is_told_and_can_be_undone(home: Path) -> None:
-    said(home, SLOW)
-    out = call("accept", name(SLOW)).stdout
-    assert f"To undo: insula guidance rules mute {name(SLOW)} --here" in out
-    assert told(home) == f'{digest.OPENING}\n- Your user had to say: "{SLOW}"'
-    assert "is already accepted" in call("accept", name(SLOW)).stdout
-    call("mute", name(SLOW))
-    assert told(home) == ""
-
-
 def test_what_the_last_session_said_is_there_before_the_next_one_starts(home: Path) -> None:
     folder = trace.get_folder(str(home), "ended")
     acted = {"e": "action", "tool": "Bash", "kind": "execute", "call": "c", "at": NOW}
@@ -310,10 +300,3 @@ def test_forgetting_a_rule_of_ones_own_leaves_no_words(home: Path) -> None:
     assert SLOW not in call("--all").stdout
     assert JEST in call("--all").stdout
     assert SLOW not in Path(corrections.log_path(str(home), here())).read_text()
-
-
-def test_what_a_user_said_is_not_exported(home: Path, tmp_path: Path) -> None:
-    said(home, SLOW)
-    call("accept", name(SLOW))
-    call("export", str(tmp_path / "rules.json"))
-    assert "slow" not in (tmp_path / "rules.json").read_text()

@@ -190,12 +190,6 @@ async def test_switched_off_it_does_nothing(home: Path, monkeypatch: pytest.Monk
     assert not (home / "sessions").exists()
 
 
-def test_without_the_sdk_it_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(sys.modules, "claude_agent_sdk", None)
-    with pytest.raises(ImportError, match=r"pip install 'claude-agent-sdk>=0\.2\.110,<1'"):
-        hooks()
-
-
 async def test_what_the_user_said_in_one_session_is_told_in_the_next_with_how_sure_memory_is(
     mind: Metacognition,
 ) -> None:

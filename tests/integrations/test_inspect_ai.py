@@ -254,11 +254,3 @@ async def test_a_reply_that_was_cut_off_is_no_answer(inspect: FakeInspect, reaso
     inspect.reply = lambda _: Output("2 + 2 is 3 or", stop_reason=reason)
     state = await solve(inspect, "direct")
     assert state.metadata["insula"]["answer"] is None
-
-
-async def test_without_inspect_it_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(sys.modules, "inspect_ai", None)
-    monkeypatch.setitem(sys.modules, "inspect_ai.model", None)
-    monkeypatch.delitem(sys.modules, "insula.integrations.inspect_ai", raising=False)
-    with pytest.raises(ImportError, match=r"run: pip install 'inspect-ai>="):
-        importlib.import_module("insula.integrations.inspect_ai")

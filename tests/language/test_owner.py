@@ -2,8 +2,8 @@
 
 import pytest
 
-from insula.language.modality import classify_modality
 from insula.language.owner import find_owners, owners_may_match
+from insula.language.statements import classify_modality
 
 CASES = [
     ("en", "I moved to Lisbon.", {"user"}),

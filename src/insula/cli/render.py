@@ -17,7 +17,7 @@ from insula.operations.facts import Fact
 from insula.operations.guidance import GuidanceItem
 from insula.server.page.turns import ShownTurn, TurnFacts, show_turn
 from insula.server.page.words import describe_flag, describe_notice, describe_signal, format_percent
-from insula.text.wording import count_noun, day_of
+from insula.text.wording import count_noun, day_of, shorten_line
 from insula.turn.guidance import UsedGuidance
 from insula.turn.verdict import Tone
 from insula.types import Controls
@@ -97,7 +97,8 @@ def _list_remembered(turn: ShownTurn) -> list[str]:
     for memory, score in put:
         teller = "you" if memory.speaker == USER else memory.speaker
         lines.append(
-            f"  {format_percent(score)} match: {_shorten_line(memory.content)} ({teller}, {memory.said_at:%Y-%m-%d})"
+            f"  {format_percent(score)} match: {shorten_line(memory.content, SHOWN)} "
+            f"({teller}, {memory.said_at:%Y-%m-%d})"
         )
     return [*lines, *([f"  {more} more came up, and {'was' if more == 1 else 'were'} left out"] if more else [])]
 
@@ -109,7 +110,7 @@ def _list_lesson(used: UsedGuidance, lesson: StoredGuidance, cited: Sequence[Cit
     return [
         f"{'Preference' if is_wish(lesson) else 'Lesson'} {lesson.name}, {how}: {lesson.advice}",
         *(
-            f"  learned from {message.session}, memory {message.memory}: {_shorten_line(message.content)}"
+            f"  learned from {message.session}, memory {message.memory}: {shorten_line(message.content, SHOWN)}"
             for message in sources
         ),
         f"  insula guidance why|mute|forget {lesson.name}",
@@ -160,8 +161,3 @@ def render_columns(rows: Sequence[tuple[str, str]]) -> Text:
     return Text(
         "\n".join(line for name, said in rows for line in fold_text(said, columns, name.ljust(names), " " * names))
     )
-
-
-def _shorten_line(text: str) -> str:
-    line = " ".join(text.split())
-    return line if len(line) <= SHOWN else line[: SHOWN - 1] + "…"

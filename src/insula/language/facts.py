@@ -13,9 +13,15 @@ from itertools import chain, zip_longest
 from typing import NamedTuple
 
 from insula.language.heads import Vector, operating_point, predict_chance, weigh_message
-from insula.language.modality import classify_modality, find_marks
 from insula.language.owner import ASSISTANT, SOMEBODY, USER, find_owners
-from insula.language.statements import Aside, Utterance, find_answered_question, find_asides
+from insula.language.statements import (
+    Aside,
+    Utterance,
+    classify_modality,
+    find_answered_question,
+    find_asides,
+    find_marks,
+)
 from insula.text.analysis import Analysis, analyse_text
 from insula.text.grammar import UNSPACED
 from insula.text.pasted import ELLIPSIS, QUOTED, find_quotations, told_words

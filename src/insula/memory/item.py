@@ -6,9 +6,8 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from insula.language.facts import find_fact_candidates, join_facts, select_facts
-from insula.language.modality import UPDATES
 from insula.language.owner import ASSISTANT, USER, find_owners
-from insula.language.statements import Statement
+from insula.language.statements import UPDATES, Statement
 from insula.memory.retrieval.query import Encoding
 from insula.memory.storage.vectors import Vector
 from insula.screening import screen_text

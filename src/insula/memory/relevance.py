@@ -24,9 +24,8 @@ from insula.language.heads import (
     row_products,
     vector_of,
 )
-from insula.language.modality import Modality
 from insula.language.owner import ASSISTANT, USER, find_owners, names_among
-from insula.language.statements import MessageQuestion, Statement
+from insula.language.statements import MessageQuestion, Modality, Statement
 from insula.memory.retrieval.matching import add_aliases, find_aliases, find_superseded, holds_answer, is_about
 from insula.memory.storage.rows import StoredStatement
 from insula.types import Bearing

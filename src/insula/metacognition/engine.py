@@ -1,15 +1,20 @@
-"""What the turns of an agent share: where it remembers, who it is, what it has learned, and how it stands."""
+"""What the turns of an agent share: where it remembers, who it is, what it has learned, and how it stands.
+
+What the public verbs may be given is checked here, too: a wrong type is a mistake in the host's code, and raises at
+once.
+"""
 
 import asyncio
 import logging
 from collections.abc import Callable, Collection, Iterable, Sequence
 from pathlib import Path
 from socket import gethostname
-from typing import NamedTuple, Protocol, TypedDict, TypeVar, cast
+from typing import Any, NamedTuple, Protocol, TypedDict, TypeVar, cast
 
 from insula import claims as register
 from insula.caches import LatestEntries
 from insula.calibration import OWN, apply_own, check_features, load_shipped
+from insula.errors import InputError, StoreError
 from insula.language.heads import Vector
 from insula.language.preferences import Preference
 from insula.memory.retrieval.embedding import embed_text, resolve_embedding
@@ -18,9 +23,8 @@ from insula.memory.storage import statements, vitals
 from insula.memory.storage.beginning import Beginning, read_beginning
 from insula.memory.storage.lessons import Version
 from insula.memory.storage.rows import Place, StoredGuidance, Voices
-from insula.memory.storage.store import Recollection, Store
+from insula.memory.storage.store import CLOSED, Recollection, Store
 from insula.memory.storage.vectors import Embed
-from insula.metacognition.arguments import check_options
 from insula.metacognition.reading import Backlog
 from insula.night.prompts import ASKED
 from insula.night.soul import document as soul
@@ -30,6 +34,85 @@ from insula.session.snapshot import Snapshot
 from insula.telemetry import Telemetry
 from insula.turn import confidence, feedback, forgetting, guidance, monitor
 from insula.types import Assessment, Calibration, Confidence, Controls, Identity, Signal
+
+LARGEST = 2**63 - 1
+"""The largest id that the databases can hold."""
+
+
+def check_message(message: object) -> None:
+    """Whether something can be a message at all: not where it is nothing, a number, a truth value, or a function.
+
+    Raises:
+        InputError: it cannot.
+    """
+    if message is None or isinstance(message, int | float) or callable(message):
+        shown = str(message)[:40]
+        raise InputError(f"The message {shown} is no text; give a text, content parts, or a message of a library.")
+
+
+def check_number(**numbers: object) -> None:
+    """Whether some numbers can be those of a memory.
+
+    Raises:
+        InputError: one of them is none.
+    """
+    for name, number in numbers.items():
+        if isinstance(number, bool) or not isinstance(number, int) or not 0 <= number <= LARGEST:
+            raise InputError(f"{name}={number!r} is no number of a memory; give its `id`, a whole number.")
+
+
+def check_path(path: object) -> None:
+    """Whether something names a file.
+
+    Raises:
+        InputError: it does not.
+    """
+    if not isinstance(path, str | Path) or not str(path).strip():
+        raise InputError(f"{path!r} names no file; give a path, such as 'insula.db'.")
+
+
+def check_model(model: object) -> None:
+    """Whether something may be a model, which a name is not.
+
+    Raises:
+        InputError: it is a name, or nothing that answers.
+    """
+    if model is None or isinstance(model, str | int | float):
+        shown = str(model)[:40]
+        raise InputError(
+            f"{shown!r} is no model; give one of Pydantic AI's: insula.llm.models.resolve_model makes it of a name."
+        )
+
+
+def check_options(*wanted: tuple[str, object, type[Any] | Callable[[object], bool], str]) -> None:
+    """Whether some options are what they must be, where they are given.
+
+    Args:
+        wanted: of each its name, its value, the type or the test that it must pass, and what to give.
+
+    Raises:
+        InputError: one of them is not.
+    """
+    for name, value, fits, remedy in wanted:
+        passes = value is None or (isinstance(value, fits) if isinstance(fits, type) else fits(value))
+        if not passes:
+            raise InputError(f"{name}={str(value)[:40]!r} cannot be used; give {remedy}.")
+
+
+def check_open(store: Any) -> None:
+    """Whether a store is one, and open.
+
+    Raises:
+        InputError: it is none.
+        StoreError: it is closed.
+    """
+    if not hasattr(store, "closed"):
+        raise InputError(
+            f"{store!r} is no store; write `await Metacognition.open(path)`, or `Metacognition.sync(path)`."
+        )
+    if store.closed:
+        raise StoreError(CLOSED)
+
 
 log = logging.getLogger(__name__)
 

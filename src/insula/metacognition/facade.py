@@ -24,7 +24,10 @@ from insula.memory.storage.rows import Change
 from insula.memory.storage.store import Store, check_names, check_types
 from insula.memory.storage.unread import TOKENS_A_DAY
 from insula.memory.storage.vectors import Embed, embed_normalised
-from insula.metacognition.arguments import (
+from insula.metacognition.engine import (
+    Engine,
+    EngineOptions,
+    Subscriber,
     check_message,
     check_model,
     check_number,
@@ -32,7 +35,6 @@ from insula.metacognition.arguments import (
     check_options,
     check_path,
 )
-from insula.metacognition.engine import Engine, EngineOptions, Subscriber
 from insula.metacognition.observing import ADDED, Message, amend_fact, read_line, read_messages, remember_lines
 from insula.metacognition.outcome import TurnResult
 from insula.metacognition.reading import analyse_memorable, analyse_redacted

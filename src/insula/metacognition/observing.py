@@ -22,8 +22,7 @@ from insula.memory.storage.filters import read_moment
 from insula.memory.storage.rows import Place, TranscriptLine
 from insula.memory.storage.store import check_names
 from insula.memory.storage.vectors import embed_normalised
-from insula.metacognition.arguments import check_message
-from insula.metacognition.engine import Engine
+from insula.metacognition.engine import Engine, check_message
 from insula.metacognition.reading import (
     analyse_memorable,
     analyse_redacted,

@@ -26,7 +26,6 @@ from insula.language.preferences import Preference
 from insula.language.statements import Utterance, extract_question, extract_statements
 from insula.memory.item import REMEMBERED_CHARS, NewItem, new_item
 from insula.memory.privacy.isolation import on_behalf_of
-from insula.memory.relevance import ANSWERS
 from insula.memory.retrieval.embedding import embed_all, find_vectors, predict_personal, read_requests
 from insula.memory.retrieval.index import CANDIDATES
 from insula.memory.retrieval.query import Cue, build_cue, encode_claims
@@ -37,8 +36,7 @@ from insula.memory.storage.store import check_types
 from insula.memory.storage.vectors import Embed, Vector, embed_normalised
 from insula.memory.wishes import OwnWish, is_all, texts_of, wishes_of
 from insula.metacognition import outcome
-from insula.metacognition.arguments import check_options
-from insula.metacognition.engine import Engine, LearnedGuidance
+from insula.metacognition.engine import Engine, LearnedGuidance, check_options
 from insula.metacognition.outcome import TOPIC_TERMS, TurnResult, pass_pieces
 from insula.metacognition.reading import (
     analyse_memorable,
@@ -65,15 +63,7 @@ from insula.text.questions import Ask, find_asks
 from insula.turn import confidence, feedback, forgetting, guidance, monitor
 from insula.turn.feedback import Feedback, HedgedResponse, hedge_response
 from insula.turn.gate import MemoryGate, decide_gate, most_personal
-from insula.turn.instructions import (
-    asked_for,
-    best_odds,
-    choose_limits,
-    choose_lines,
-    choose_sure_lines,
-    compose_instructions,
-    largest_overlap,
-)
+from insula.turn.instructions import choose_limits, choose_lines, compose_instructions, lets_in
 from insula.turn.monitor import Logprobs, weigh_likelihood
 from insula.types import (
     ADAPTATION,
@@ -316,7 +306,7 @@ class Turn:
             candidates=CANDIDATES * limit // usual if limit < usual else CANDIDATES,
         )
         self.is_read = True
-        self._limits = self._choose_limits(recollection)
+        self._limits = choose_limits(self._gate, recollection.limits, recollection.recalled)
         more, recollection = (
             choose_recalled(recollection.recalled, usual),
             recollection._replace(recalled=choose_recalled(recollection.recalled, limit)),
@@ -392,35 +382,14 @@ class Turn:
     async def _offer_erasure(self, asked: ForgetRequest, recalled: Sequence[Recalled]) -> forgetting.ForgetOutcome:
         """What a request to forget means, which a yes erases."""
         assert self.analysis is not None  # noqa: S101 it was read above
-        language = self.analysis.language
-        if asked.scope == "all":
-            return forgetting.ForgetOutcome(language, is_all=True, request=asked.words)
         latest = await self.engine.store.memories.list_memories(self.user, limit=LATEST)
         said = [memory for memory in latest if memory.session == self.session and memory.provenance == "user"]
-        before = [memory for memory in said if memory.kind == "semantic"]
-        memories = forgetting.find_meant(asked.scope, self.analysis.terms, recalled, before, ANSWERS)
-        lines, numbers = (
-            (forgetting.shorten_line(memory_meant.content) for memory_meant in memories),
-            (memory_meant.id for memory_meant in memories),
-        )
-        offer = forgetting.ErasureOffer(tuple(lines), tuple(numbers), language) if memories else None
-        return forgetting.ForgetOutcome(language, offer, request=asked.words)
+        return forgetting.offer_erasure(asked, self.analysis, recalled, said)
 
     def _await_yes(self, request: Sequence[int]) -> None:
         """Let a yes as the next message erase what is offered, and the request, where it tells nothing else."""
         if self.forgetting and (offer := self.forgetting.offer):
             self.engine.offers[self.user, self.session] = offer._replace(memories=(*offer.memories, *request))
-
-    def _choose_limits(self, recollection: Recollection) -> tuple[Recalled, ...]:
-        """What limits the answer, and does not stand before the model as what answers."""
-        if self._gate.is_certain:
-            return ()
-        limits = choose_limits(recollection.limits)
-        if not self._lets_in(recollection.recalled):
-            return limits
-        likely = ((line.memory.id, line.odds) for line in recollection.recalled if line.odds is not None)
-        answering = {memory for memory, odds in likely if odds >= ANSWERS}
-        return tuple(line for line in limits if line.memory.id not in answering)
 
     def _with_limits(self, recalled: Sequence[Recalled]) -> tuple[Recalled, ...]:
         named = {hit.memory.id for hit in recalled}
@@ -539,7 +508,7 @@ class Turn:
         preferences = [quote_claim("wish", wish.text) for wish in far]
         told = [*preferences, *guidance.told_lessons(learned), *guidance.told_insights(self.insights)]
         untold = self._gate.is_certain
-        self.personal = untold or self._lets_in(self.recalled)
+        self.personal = untold or lets_in(self._gate, self.recalled)
         composed = partial(
             compose_instructions,
             identity,
@@ -555,11 +524,10 @@ class Turn:
             wishes=[wish.text for wish in near],
             claims=engine.claims,
         )
-        self.words = composed(self._choose_lines(self.recalled, self.controls.max_context_items))
+        choose = partial(choose_lines, self._gate, level=self.confidence.level)
+        self.words = composed(choose(self.recalled, self.controls.max_context_items))
         if more:
-            unshown = (
-                composed(self._choose_lines(more, self.engine.controls.max_context_items)).shown - self.words.shown
-            )
+            unshown = composed(choose(more, engine.controls.max_context_items)).shown - self.words.shown
             self.note_saved("max_context_items", Saved(memories=len(unshown) or None))
         if not self.words.shown > {recalled.memory.id for recalled in self._limits}:
             self.confidence = confidence.lower_untold(self.confidence, calibration)
@@ -571,20 +539,6 @@ class Turn:
             return ""
         message = [vector for text, vector in self._vectors.items() if text in self._content]
         return self.engine.choose_guidelines((self.user, self.session), self._learned.guidelines, message)
-
-    def _lets_in(self, recalled: Sequence[Recalled]) -> bool:
-        """Whether lines of what was recalled may stand before the model."""
-        best = best_odds(recalled, by_tools=self._gate.is_certain)
-        return self._gate.lets_in(best, largest_overlap(recalled))
-
-    def _choose_lines(self, recalled: Sequence[Recalled], most: int) -> Sequence[Recalled]:
-        """The lines of what was recalled that may stand before the model; at most so many that likely answer."""
-        if not self._lets_in(recalled):
-            without_vectors = self._gate.personal is None
-            return choose_sure_lines(recalled, most) if without_vectors else tuple(filter(asked_for, recalled))
-        if not self._gate.talkers:
-            return choose_lines(recalled, most)
-        return tuple(filter(asked_for, recalled)) if self.confidence.level == "low" else recalled
 
     def _questions_before(self) -> tuple[Ask, ...]:
         if not self.history or self.history[-1].provenance != "assistant":

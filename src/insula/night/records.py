@@ -25,8 +25,8 @@ from insula.night.cycle import Night
 from insula.night.grounding import CitedProposal, find_harm
 from insula.screening import Reason, screen_text
 from insula.text.analysis import analyse_text
+from insula.text.answers import declines_answer, says_untold
 from insula.text.grammar import UNSPACED
-from insula.text.manner import declines_answer, says_untold
 from insula.text.questions import find_asks
 from insula.types import CONFIDENCE_LOW, IMPASSE, PASS_THRESHOLD, TURN, Provenance, SignalKind
 

@@ -1,7 +1,8 @@
-"""What a text must hold to answer a question of a kind: a number for "how many", a date for "when".
+"""What a text must hold to answer a question of a kind, a number for "how many", a date for "when"; and how it speaks.
 
 The words of each language stand in `answers.json`, numbers that are written as words in `numerals.json`. A wrong number
-holds as much as a right one: nothing here knows what is true.
+holds as much as a right one: nothing here knows what is true. That a text declines, hedges or is informal, or
+that a user wants it said again, is told by the phrases of `manner.json`.
 """
 
 import re
@@ -215,3 +216,67 @@ def _split_alternatives(words: str) -> list[str]:
         else:
             alternatives[-1] += part
     return alternatives
+
+
+MANNER_CHARS = 4_000
+"""A text is read up to here: what it says of itself, it says early."""
+
+_GLANCE = 120
+_EMOJI = re.compile("[\U0001f300-\U0001faff\u2600-\u27bf\U0001f1e6-\U0001f1ff]")
+_LOUD = re.compile(r"[!！]{2,}|[?？][!！]|[!！][?？]")
+
+
+def declines_answer(text: str, language: str) -> bool:
+    """Whether a text says that it cannot, will not or does not know."""
+    return _matches_manner("decline", text, language)
+
+
+def apologises(text: str, language: str) -> bool:
+    """Whether a text is sorry, or says that it found or understood nothing; in English where its language is none."""
+    return _matches_manner("sorry", text, language if language in LANGUAGES else "en")
+
+
+def says_untold(text: str, language: str) -> bool:
+    """Whether a text says that one was never told."""
+    return _matches_manner("untold", text, language)
+
+
+def refuses_request(text: str, language: str) -> bool:
+    """Whether a text turns the request itself down ("I cannot help with that"), and not merely what is not known."""
+    return _matches_manner("refuse", text, language)
+
+
+def is_harmful(text: str, language: str) -> bool:
+    """Whether a message names what an assistant may well refuse to help with."""
+    return _matches_manner("harm", text, language)
+
+
+def opens_with_subject(text: str, language: str) -> bool:
+    """Whether a text opens by speaking of a thing of its own, and of neither of two that were named before."""
+    glance = text[:_GLANCE]
+    return _matches_manner("subject", glance, language) and not _matches_manner("one_of", glance, language)
+
+
+def hedges_answer(text: str, language: str) -> bool:
+    """Whether a text already says that it is not certain."""
+    return _matches_manner("hedge", text, language)
+
+
+def wants_again(text: str, language: str) -> bool:
+    """Whether a user asks for something to be said again."""
+    return _matches_manner("again", text, language)
+
+
+def is_informal(text: str) -> bool:
+    """Whether a text uses emoji or doubled exclamation marks."""
+    return bool(_EMOJI.search(text[:MANNER_CHARS]) or _LOUD.search(text[:MANNER_CHARS]))
+
+
+def _matches_manner(manner: str, text: str, language: str) -> bool:
+    plain = text[:MANNER_CHARS].replace("’", "'")
+    return language in LANGUAGES and bool(_manner_pattern(manner, language).search(plain))
+
+
+@cache
+def _manner_pattern(manner: str, language: str) -> re.Pattern[str]:
+    return compile_words(load_table("manner.json")[language][manner], language, re.IGNORECASE)

@@ -29,3 +29,9 @@ def join_parts(parts: Iterable[str]) -> str:
 def undo_by(command: str) -> str:
     """How a person takes a change back."""
     return f"(take it back: insula {command})"
+
+
+def shorten_line(text: str, most: int) -> str:
+    """A text as one line of so many characters at most."""
+    line = " ".join(text.split())
+    return line if len(line) <= most else line[: most - 1] + "…"

@@ -6,10 +6,10 @@ from functools import cached_property
 from typing import Protocol
 
 from insula.text.analysis import LANGUAGES, Analysis, content_words, detect_language, fold_accents, term_of
+from insula.text.answers import declines_answer, says_untold
 from insula.text.constraints import find_constraints, only_limits
 from insula.text.grammar import UNSPACED
 from insula.text.languages import expected_languages, in_wrong_language
-from insula.text.manner import declines_answer, says_untold
 from insula.text.questions import Ask, find_asks, find_assertions, is_small_talk
 from insula.types import Fault, Identity, Level
 

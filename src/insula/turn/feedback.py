@@ -17,9 +17,9 @@ from insula.guidance import SHOWN
 from insula.redaction import redact
 from insula.screening import screen_text
 from insula.text.analysis import LANGUAGES, UNKNOWN, analyse_text, content_words, detect_language
+from insula.text.answers import declines_answer, hedges_answer
 from insula.text.constraints import find_constraints
 from insula.text.grammar import UNSPACED
-from insula.text.manner import declines_answer, hedges_answer
 from insula.text.pasted import is_structured
 from insula.turn.checks.constraints import breaks_constraint
 from insula.turn.exchange import ReplyText

@@ -5,8 +5,11 @@ from collections.abc import Collection, Sequence
 from typing import NamedTuple
 
 from insula.claims import Claimed, say_claim
-from insula.language.forget import Forget
+from insula.language.forget import ForgetRequest
 from insula.memory.privacy.echoes import split_words
+from insula.memory.relevance import ANSWERS
+from insula.text.analysis import Analysis
+from insula.text.wording import shorten_line
 from insula.types import Memory, Recalled
 
 MOST = 5
@@ -89,33 +92,35 @@ def _flatten_message(message: str) -> str:
     return re.sub(r"[\s.!,。！、]+", " ", message).strip().lower()
 
 
-def find_meant(
-    asked: Forget, terms: Collection[str], recalled: Sequence[Recalled], before: Sequence[Memory], likely: float
-) -> list[Memory]:
-    """What a request means: what the user said just before, or their lines that share words with what it names or
-    that would answer a question for it.
+def offer_erasure(
+    asked: ForgetRequest, message: Analysis, recalled: Sequence[Recalled], said: Sequence[Memory]
+) -> ForgetOutcome:
+    """What a request to forget means, which a yes erases: what the user said just before it, or their lines that share
+    words with what it names or that would answer a question for it.
 
     Args:
         asked: what it asks for.
+        message: that it stands in.
         recalled: what it brought up, best first.
-        before: what the user asserted in this session, newest first.
+        said: what the user said in this session, newest first.
     """
-    if asked == "before":
-        return list(before[:1])
-    own = [
-        recalled_memory
-        for recalled_memory in recalled
-        if recalled_memory.memory.provenance == "user" and recalled_memory.memory.kind == "semantic"
-    ]
-    meant = [
-        hit.memory
-        for hit in own
-        if split_words(hit.memory.content) & set(terms) or (hit.odds is not None and hit.odds >= likely)
-    ]
-    return meant[:MOST]
+    if asked.scope == "all":
+        return ForgetOutcome(message.language, is_all=True, request=asked.words)
+    if asked.scope == "before":
+        meant = [memory for memory in said if memory.kind == "semantic"][:1]
+    else:
+        meant = [hit.memory for hit in recalled if _is_meant(hit, message.terms)][:MOST]
+    lines, numbers = (
+        tuple(shorten_line(memory.content, SHOWN_CHARS) for memory in meant),
+        tuple(memory.id for memory in meant),
+    )
+    offer = ErasureOffer(lines, numbers, message.language) if meant else None
+    return ForgetOutcome(message.language, offer, request=asked.words)
 
 
-def shorten_line(text: str) -> str:
-    """A line as it is shown."""
-    line = " ".join(text.split())
-    return line if len(line) <= SHOWN_CHARS else line[: SHOWN_CHARS - 1] + "…"
+def _is_meant(recalled: Recalled, terms: Collection[str]) -> bool:
+    memory = recalled.memory
+    if memory.provenance != "user" or memory.kind != "semantic":
+        return False
+    likely = recalled.odds is not None and recalled.odds >= ANSWERS
+    return likely or not split_words(memory.content).isdisjoint(terms)

@@ -7,7 +7,8 @@ from insula.claims import DEFAULT, Claimed, claim_template, quote_claim, say_cla
 from insula.memory.relevance import ANSWERS, BEARS, BESIDE
 from insula.text import relative_times
 from insula.text.relative_times import format_day
-from insula.types import Identity, Recalled
+from insula.turn.gate import MemoryGate
+from insula.types import Identity, Level, Recalled
 
 MEMORIES_CHARS = 4_000
 """Characters of all memories together: about 1,000 tokens."""
@@ -243,27 +244,38 @@ def is_own_line(recalled: Recalled) -> bool:
     return recalled.memory.provenance == "user" and recalled.odds is not None and may_show(recalled)
 
 
-def best_odds(recalled: Sequence[Recalled], *, by_tools: bool) -> float:
-    """The log-odds that the likeliest line answers; `NONE` where there is none.
+def lets_in(gate: MemoryGate, recalled: Sequence[Recalled]) -> bool:
+    """Whether lines of what was recalled may stand before the model.
 
-    Args:
-        by_tools: whether what tools brought counts, too. It may come from anybody: it must not open the gate to a
-            question of the world ("Which hotel is good?").
+    What tools brought counts only where the gate is certain: it may come from anybody, and must not open the gate to a
+    question of the world ("Which hotel is good?").
     """
-    lines = (hit for hit in recalled if may_show(hit) and (by_tools or hit.memory.provenance == "user"))
-    return max((hit.odds for hit in lines if hit.odds is not None), default=NONE)
+    lines = (hit for hit in recalled if may_show(hit) and (gate.is_certain or hit.memory.provenance == "user"))
+    best = max((hit.odds for hit in lines if hit.odds is not None), default=NONE)
+    overlap = max((hit.parts.get("overlap", 0.0) for hit in recalled if is_own_line(hit)), default=0.0)
+    return gate.lets_in(best, overlap)
 
 
-def largest_overlap(recalled: Sequence[Recalled]) -> float:
-    """The largest share of what is asked that stands in one of the user's lines, in [0, 1]."""
-    return max((hit.parts.get("overlap", 0.0) for hit in recalled if is_own_line(hit)), default=0.0)
-
-
-def choose_lines(recalled: Sequence[Recalled], most: int) -> tuple[Recalled, ...]:
-    """The lines that likely answer, the likeliest first: the user's own, then what others said.
+def choose_lines(gate: MemoryGate, recalled: Sequence[Recalled], most: int, level: Level) -> Sequence[Recalled]:
+    """The lines of what was recalled that may stand before the model.
 
     Args:
-        most: how many of the user's own may stand before the model, where one likely answers.
+        gate: what the message lets memory say.
+        recalled: best first.
+        most: how many of the user's own may stand there, where one likely answers.
+        level: how likely memory holds what the message needs.
+    """
+    if not lets_in(gate, recalled):
+        lines = _choose_likely(recalled, most) if gate.personal is None else recalled  # without vectors sure ones alone
+        surely = {"answers", "history"} if gate.personal is None else ()
+        return tuple(line for line in lines if line.bearing in surely or asked_for(line))
+    if not gate.talkers:
+        return _choose_likely(recalled, most)
+    return tuple(filter(asked_for, recalled)) if level == "low" else recalled
+
+
+def _choose_likely(recalled: Sequence[Recalled], most: int) -> tuple[Recalled, ...]:
+    """The lines that likely answer, the likeliest first: the user's own, then what others said.
 
     What a newer line ended may be less likely, and stands beside that line, called so.
     """
@@ -276,20 +288,22 @@ def choose_lines(recalled: Sequence[Recalled], most: int) -> tuple[Recalled, ...
     return (*(hit for _, hit in near[:most]), *others)
 
 
-def choose_sure_lines(recalled: Sequence[Recalled], most: int) -> tuple[Recalled, ...]:
-    """Those of them that are likelier to answer than not."""
-    return tuple(
-        line for line in choose_lines(recalled, most) if line.bearing in {"answers", "history"} or asked_for(line)
-    )
-
-
-def choose_limits(limits: Sequence[Recalled]) -> tuple[Recalled, ...]:
-    """Those of some memories that may stand before the model as limits: the user's own lines that still hold.
+def choose_limits(gate: MemoryGate, limits: Sequence[Recalled], recalled: Sequence[Recalled]) -> tuple[Recalled, ...]:
+    """What limits the answer and does not stand before the model as what answers: lines of the user that still hold.
 
     A limit bears on an answer though nobody asks for it: an allergy where a dinner is asked for, a day taken. A head
     tells it from the meanings of both (`limit_odds` in `insula.language.heads`; docs/explanation/heads.md).
+
+    Args:
+        gate: what the message lets memory say.
+        limits: what the head took for limits.
+        recalled: what was recalled for the message.
     """
-    return tuple(limit for limit in limits if _may_limit(limit))
+    if gate.is_certain:
+        return ()
+    answers = lets_in(gate, recalled)
+    answering = {hit.memory.id for hit in recalled if answers and hit.odds is not None and hit.odds >= ANSWERS}
+    return tuple(limit for limit in limits if _may_limit(limit) and limit.memory.id not in answering)
 
 
 def _may_limit(recalled: Recalled) -> bool:

@@ -8,8 +8,8 @@ import re
 from collections.abc import Collection, Sequence
 from typing import NamedTuple
 
-from insula.language.modality import find_marks
 from insula.language.owner import ASSISTANT, USER, find_owners, may_be_same, names_among
+from insula.language.statements import find_marks
 from insula.text.analysis import LANGUAGES, analyse_text, content_words, fold_accents, term_of, words_of
 from insula.text.grammar import UNSPACED
 from insula.text.questions import Ask, AskKind, find_asks

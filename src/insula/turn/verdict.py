@@ -8,6 +8,7 @@ from typing import Literal, NamedTuple, get_args
 
 from insula.claims import DEFAULT, Claimed, claim_template, say_claim
 from insula.text.relative_times import format_day
+from insula.text.wording import shorten_line
 from insula.turn.source import AnswerSource
 from insula.types import Assessment, Confidence, Flag, Memory
 
@@ -85,8 +86,8 @@ def make_verdict(
 def describe_preferences(saved: Sequence[str], ended: Sequence[str]) -> list[Claimed]:
     """What a message wants of all answers to come, and what of that it took back, in the words in which it stands."""
     return [
-        *(say_claim("saved", words=_shorten_line(words)) for words in saved),
-        *(say_claim("ended", words=_shorten_line(words)) for words in ended),
+        *(say_claim("saved", words=shorten_line(words, NAMED_CHARS)) for words in saved),
+        *(say_claim("ended", words=shorten_line(words, NAMED_CHARS)) for words in ended),
     ]
 
 
@@ -106,7 +107,9 @@ def _source_claim(source: AnswerSource) -> str:
 
 def _quote_source(source: AnswerSource) -> Claimed:
     memory = source.memory.memory
-    return say_claim(_source_claim(source), day=format_day(memory.said_at), line=_shorten_line(source.memory.told))
+    return say_claim(
+        _source_claim(source), day=format_day(memory.said_at), line=shorten_line(source.memory.told, NAMED_CHARS)
+    )
 
 
 _NO_ANSWER: frozenset[Flag] = frozenset({"empty", "declined", "echo"})
@@ -148,8 +151,3 @@ def _verdict_kind(
     if confidence.level == "medium":
         return "partly"
     return "held" if answered else "unused"
-
-
-def _shorten_line(text: str) -> str:
-    line = " ".join(text.split())
-    return line if len(line) <= NAMED_CHARS else line[: NAMED_CHARS - 1] + "…"

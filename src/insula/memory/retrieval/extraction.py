@@ -10,9 +10,8 @@ from typing import NamedTuple
 from insula.language.extract.answer import Meant
 from insula.language.extract.check import End, ExtractedFact
 from insula.language.facts import FactCandidate, find_fact_candidates, join_facts
-from insula.language.modality import Mark, Modality, classify_modality
 from insula.language.owner import ASSISTANT, NOBODY, SOMEBODY, USER, find_owners, owners_may_match, short_name
-from insula.language.statements import Statement, Utterance
+from insula.language.statements import Mark, Modality, Statement, Utterance, classify_modality
 from insula.text.analysis import LANGUAGES, Analysis, analyse_sentence, analyse_text, fold_accents
 
 MEANT: dict[Meant, Modality] = {"holds": "fact", "past": "fact", "planned": "plan", "wished": "wish"}

@@ -5,8 +5,8 @@ from collections.abc import Iterator
 from functools import cache
 
 from insula.text.analysis import LANGUAGES, analyse_text, without_code, words_of
+from insula.text.answers import wants_again
 from insula.text.grammar import UNSPACED, compile_words
-from insula.text.manner import wants_again
 from insula.text.questions import is_small_talk
 from insula.text.tables import load_table
 from insula.turn.exchange import Exchange

@@ -4,9 +4,8 @@ import re
 from collections.abc import Iterator
 from functools import lru_cache
 
-from insula.text.answers import carries_answer
+from insula.text.answers import carries_answer, is_informal
 from insula.text.constraints import Kind
-from insula.text.manner import is_informal
 from insula.text.questions import AskKind
 from insula.turn.exchange import Exchange
 from insula.types import Fault

@@ -9,12 +9,11 @@ from collections.abc import Sequence
 from functools import cached_property
 from typing import NamedTuple
 
-from insula.language.modality import Mark, find_marks
 from insula.language.owner import ASSISTANT, GROUPS, USER, find_owners, load_lexicon
+from insula.language.statements import Mark, find_marks
 from insula.text.analysis import LANGUAGES, content_words, fold_accents, term_of, words_of
-from insula.text.answers import AskKind, says_yes
+from insula.text.answers import AskKind, declines_answer, says_untold, says_yes
 from insula.text.grammar import UNSPACED
-from insula.text.manner import declines_answer, says_untold
 from insula.text.questions import Ask
 from insula.turn.exchange import Exchange, ReplyText
 from insula.turn.remembered import (

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterator
 
-from insula.text.manner import wants_again
+from insula.text.answers import wants_again
 from insula.turn.exchange import Exchange
 from insula.turn.similarity import NEAR_DUPLICATE, near_duplicate
 from insula.turn.substance import self_repetition

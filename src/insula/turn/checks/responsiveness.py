@@ -4,9 +4,16 @@ import re
 from collections.abc import Iterator
 
 from insula.memory.storage.vectors import Embed, embed_normalised
-from insula.text.answers import AskKind, carries_answer
+from insula.text.answers import (
+    AskKind,
+    carries_answer,
+    declines_answer,
+    is_harmful,
+    opens_with_subject,
+    refuses_request,
+    says_untold,
+)
 from insula.text.grammar import UNSPACED
-from insula.text.manner import declines_answer, is_harmful, opens_with_subject, refuses_request, says_untold
 from insula.text.questions import Ask, is_small_talk
 from insula.turn.exchange import BRIEF, REFUSAL_CHARS, Exchange
 from insula.types import Fault
