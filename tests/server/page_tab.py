@@ -3,9 +3,11 @@
 from collections.abc import Callable, Generator
 from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
+from weakref import WeakKeyDictionary
 
-from playwright.sync_api import Browser, Page, expect
+import pytest
+from playwright.sync_api import Browser, Page, Response, expect
 
 PAGES = ("/", "/operate", "/memory", "/guidance", "/soul", "/nights", "/agents")
 PATIENCE_MS = 60_000
@@ -67,34 +69,67 @@ Sites = Callable[..., AbstractContextManager[Site]]
 """Starts a server over a folder; options as those of `page_site.site`."""
 
 
+class Watched(NamedTuple):
+    """A page in a profile of its own, with what it complained of and what it asked for."""
+
+    page: Page
+    complaints: list[str]
+    asked: list[str]
+
+
+_AT_REST = WeakKeyDictionary[Browser, list[Watched]]()
+"""Pages that no test looks at: to open one takes more than most tests do with it."""
+
+
 @contextmanager
 def tab(browser: Browser, site: Site, *, width: int = 1280, dark: bool = False, fails: bool = False) -> Generator[Page]:
     """A tab; whatever it complains of, or asks of another server, fails the test.
 
     Args:
         browser: the browser.
-        site: what is looked at.
+        site: what is looked at; `goto` takes paths of it.
         width: of the window.
         dark: whether the person likes it dark.
         fails: whether requests are meant to fail.
     """
-    context = browser.new_context(
-        base_url=site.url,
-        viewport={"width": width, "height": 844},
-        color_scheme="dark" if dark else "light",
-        reduced_motion="reduce",
-    )
+    at_rest = _AT_REST.setdefault(browser, [])
+    watched = at_rest.pop() if at_rest else _open_page(browser)
+    opened, goto = watched.page, watched.page.goto
+
+    def go(path: str) -> Response | None:
+        return goto(site.url + path)
+
+    opened.set_viewport_size({"width": width, "height": 844})
+    opened.emulate_media(color_scheme="dark" if dark else "light", reduced_motion="reduce")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(opened, "goto", go)
+        yield opened
+    expected = ("Failed to load resource", "htmx:", "Response Status Error") if fails else ()
+    assert [one for one in watched.complaints if not any(word in one for word in expected)] == []
+    assert [url for url in watched.asked if not url.startswith(site.url)] == []
+    _forget(watched)
+    at_rest.append(watched)
+
+
+def _open_page(browser: Browser) -> Watched:
+    context = browser.new_context()
     context.add_init_script(WATCH)
     context.set_default_timeout(PATIENCE_MS)
-    opened, complaints = context.new_page(), list[str]()
-    opened.on("console", lambda message: complaints.append(message.text) if message.type == "error" else None)
-    opened.on("pageerror", lambda error: complaints.append(str(error)))
-    opened.on("dialog", lambda dialog: complaints.append(f"dialog {dialog.message}") or dialog.dismiss())
-    opened.on("request", lambda one: None if one.url.startswith(site.url) else complaints.append(one.url))
-    yield opened
-    expected = ("Failed to load resource", "htmx:", "Response Status Error") if fails else ()
-    assert [one for one in complaints if not any(word in one for word in expected)] == []
-    context.close()
+    page, complaints, asked = context.new_page(), list[str](), list[str]()
+    page.on("console", lambda message: complaints.append(message.text) if message.type == "error" else None)
+    page.on("pageerror", lambda error: complaints.append(str(error)))
+    page.on("dialog", lambda dialog: complaints.append(f"dialog {dialog.message}") or dialog.dismiss())
+    page.on("request", lambda one: asked.append(one.url))
+    return Watched(page, complaints, asked)
+
+
+def _forget(watched: Watched) -> None:
+    """Leave nothing of a test in its page; what a page itself keeps goes by the address, which no two sites share."""
+    watched.page.goto("about:blank")
+    watched.page.context.clear_cookies()
+    watched.page.context.clear_permissions()
+    watched.complaints.clear()
+    watched.asked.clear()
 
 
 def say(page: Page, message: str, turn: int) -> None:

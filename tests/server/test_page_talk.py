@@ -161,7 +161,7 @@ def test_what_is_not_there_is_a_page_for_a_person_and_a_problem_for_a_program(br
         page.get_by_role("link", name="To the start").click()
         expect(page.get_by_label("Your message")).to_be_visible()
         for path, accepts in (("/nowhere", "*/*"), ("/agent/nowhere", "text/html")):
-            answer = page.request.get(path, headers={"Accept": accepts})
+            answer = page.request.get(running.url + path, headers={"Accept": accepts})
             assert (answer.status, answer.headers["content-type"]) == (404, "application/problem+json")
 
 
