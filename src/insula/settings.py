@@ -98,9 +98,7 @@ class User(BaseModel):
 class Settings(BaseSettings):
     """What a person may set; each as `INSULA_NAME` or as a line of `insula.toml`."""
 
-    model_config = SettingsConfigDict(
-        env_prefix="INSULA_", extra="forbid", frozen=True, allow_inf_nan=False, use_attribute_docstrings=True
-    )
+    model_config = SettingsConfigDict(env_prefix="INSULA_", extra="forbid", frozen=True, allow_inf_nan=False)
 
     model: str = Field(default="embedded", min_length=1)
     """The model that answers: `embedded`, `test`, `openai:gpt-…`, `anthropic:…`, `ollama:…`, or a URL."""

@@ -9,6 +9,7 @@ import os
 import sys
 from collections.abc import Mapping, Sequence
 from contextlib import redirect_stdout
+from functools import cache
 from importlib import import_module
 from json import dumps
 from typing import Annotated, Any, NamedTuple, Protocol, cast
@@ -126,8 +127,9 @@ class _Command(Protocol):
     hidden: bool
 
 
+@cache
 def load_command(name: str) -> _Command:
-    """The command of a name, from the module that defines it."""
+    """The command of a name, from the module that defines it; Typer reads the signatures of a group for 20 ms."""
     entry = COMMANDS[name]
     module, _, attribute = entry.where.partition(":")
     with loading():

