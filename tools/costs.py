@@ -242,12 +242,12 @@ def measure_first_request() -> float:
 
 
 def measure_excess(work: Callable[[], float], floor: Callable[[], float], rounds: int) -> float:
-    """What work costs more than its floor, in floors; the least of rounds in turn, after one that does not count.
+    """What work costs more than its floor, in floors; the least of rounds in turn, of which the first compiles.
 
     Whatever else runs only adds to a process of milliseconds, and more to the one that touches more memory: medians of
     the same hook were 0.42 to 1.06.
     """
-    pairs = [(work(), floor()) for _ in range(1 + rounds)][1:]
+    pairs = [(work(), floor()) for _ in range(rounds)]
     whole, least = map(min, zip(*pairs, strict=True))
     return (whole - least) / least
 
