@@ -150,3 +150,18 @@ async def test_what_could_not_be_judged_is_neither_hedged_nor_reported(store: An
 
 
 # The solver's impasse
+
+
+@pytest.mark.parametrize(
+    ("told", "ask", "reply", "is_told"),
+    [
+        ("My sister has a dog.", "Where does my sister work?", "I see.", False),
+        ("Meine Schwester hat einen Hund.", "Wo arbeitet meine Schwester?", "Ich verstehe.", False),
+        ("My sister has a dog.", "Where does my sister work?", "She works at the bakery in Lisbon.", True),
+    ],
+)
+async def test_only_a_reply_that_holds_an_answer_is_said_to_have_claimed_what_nobody_told(
+    store: Any, told: str, ask: str, reply: str, is_told: bool
+) -> None:
+    asked = await asked_after(store, ask, reply, told)
+    assert ("nobody told you" in asked or "niemand gesagt" in asked) is is_told

@@ -12,7 +12,7 @@ from typing import NamedTuple
 from insula.language.owner import ASSISTANT, GROUPS, USER, find_owners, load_lexicon
 from insula.language.statements import Mark, find_marks
 from insula.text.analysis import LANGUAGES, content_words, fold_accents, term_of, words_of
-from insula.text.answers import AskKind, declines_answer, says_untold, says_yes
+from insula.text.answers import AskKind, carries_answer, declines_answer, says_untold, says_yes
 from insula.text.grammar import UNSPACED
 from insula.text.questions import Ask
 from insula.turn.exchange import Exchange, ReplyText
@@ -326,7 +326,7 @@ class _MemoryQuestion:
         if self.ask.kind == "yes_no":
             claims = says_yes(self.reply.text, self.language) is not None and self.reply.size <= 2 * ANSWER
         else:
-            claims = True
+            claims = carries_answer(self.ask.kind, self.reply.text, self.language)
         about = next((line.raw for line in self.own if self._is_about(line) or self.owners & line.subjects), "")
         return Fault(flag="unsupported", about=about, certain=False) if claims else None
 
