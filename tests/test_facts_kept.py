@@ -172,9 +172,8 @@ async def test_a_correction_of_what_was_just_said_is_kept() -> None:
         assert "Oops, it's the 21st. (5 January 2026)" in lines(turn)
 
 
-@pytest.mark.parametrize("times", [3, 40])
-async def test_a_word_said_many_times_hides_no_fact(times: int) -> None:
-    line = f"My friend lives in Leeds, {'far ' * times}away."
+async def test_a_word_said_many_times_hides_no_fact() -> None:
+    line = f"My friend lives in Leeds, {'far ' * 40}away."
     async with told(line, ask="Where does my friend live?", embed=embed_text) as turn:
         assert any(shown.startswith(line[:40]) for shown in lines(turn))
 

@@ -130,10 +130,12 @@ def _read_preference(
     at, force = load_card()["points"], _force_of(chances, is_amid=is_amid)
     if force == "lifts" and language not in UNSPACED and len(text.split()) < FEWEST_WORDS:
         return None
-    within = (part_of(pieces[piece]) for piece in (text, *pieces) if piece in text)
-    part = next(filter(None, within), "") if force != "once" or chances["none"] < at["none"] else ""
-    name = part.partition(".")[0]
-    is_for_good = part_of(pieces[text]).partition(".")[0] in FOR_GOOD
+    whole_part = part_of(pieces[text])
+    within = (part_of(pieces[piece]) for piece in pieces if piece in text)
+    part = whole_part or next(filter(None, within), "")
+    if force == "once" and chances["none"] >= at["none"]:
+        part = ""
+    name, is_for_good = part.partition(".")[0], whole_part.partition(".")[0] in FOR_GOOD
     if force in ("once", "unsure") and is_for_good and not is_amid and chances["standing"] >= at["for_good"]:
         force = "standing"
     if force in ("once", "unsure") and not part:
