@@ -119,6 +119,51 @@ async def test_a_request_in_other_words_than_to_forget_is_shown_what_it_names(
         assert fact in person
 
 
+@pytest.mark.parametrize(
+    ("line", "request_", "erased", "kept"),
+    [
+        ("My sister lives in Lisbon. I live in Porto.", "Forget that I live in Porto.", "Porto", "Lisbon"),
+        (
+            "Ich heiße Gundula. Ich bin Schreinerin. Meine Blutgruppe ist AB negativ.",
+            "Vergiss meine Blutgruppe bitte.",
+            "AB negativ",
+            "Schreinerin",
+        ),
+        ("我住在苏州。我的血型是AB型。", "请忘掉我的血型。", "血型", "苏州"),
+    ],
+)
+async def test_of_a_line_only_what_is_named_is_shown_and_erased(
+    tmp_path: Path, line: str, request_: str, erased: str, kept: str
+) -> None:
+    async with await Metacognition.open(tmp_path / "insula.db") as metacognition:
+        await said(metacognition, line, "before")
+        _, person = await said(metacognition, request_)
+        assert erased in person
+        assert kept not in person
+        await said(metacognition, "yes")
+        (memory,) = [
+            one
+            for one in await metacognition.store.memories.list_memories("ana")
+            if one.session == "before" and one.provenance == "user"
+        ]
+        assert kept in memory.content
+        assert kept in memory.line
+        assert erased not in memory.content
+    assert erased not in disk(tmp_path)
+
+
+async def test_a_sentence_about_him_or_her_is_erased_with_the_one_before_it(tmp_path: Path) -> None:
+    line = "My sister Ana has epilepsy. She takes Lamotrigin for it. I work at the harbour."
+    async with await Metacognition.open(tmp_path / "insula.db") as metacognition:
+        await said(metacognition, line, "before")
+        _, person = await said(metacognition, "Please forget my sister's epilepsy.")
+        assert "Lamotrigin" in person
+        assert "harbour" not in person
+        await said(metacognition, "yes")
+    assert "Lamotrigin" not in disk(tmp_path)
+    assert "harbour" in disk(tmp_path)
+
+
 async def test_a_short_request_is_answered_in_its_language(tmp_path: Path) -> None:
     async with await Metacognition.open(tmp_path / "insula.db") as metacognition:
         await said(metacognition, "I like tea.", "before")

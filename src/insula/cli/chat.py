@@ -5,8 +5,7 @@ import json as jsonlib
 import sys
 from collections.abc import Iterator
 from contextlib import AsyncExitStack, nullcontext, suppress
-from dataclasses import dataclass
-from pathlib import Path
+from dataclasses import dataclass, field
 from typing import Annotated
 
 import typer
@@ -18,13 +17,14 @@ from rich.text import Text
 from insula import settings as settings_module
 from insula.agent.chat import Chat, Reply, new_session
 from insula.cli import lines, render
-from insula.cli.common import LOG_FILE, log_to, model_understands, soul_of
+from insula.cli.common import LOG_FILE, log_to, model_understands, soul_of, typed_lines
 from insula.cli.lines import ask_yes
 from insula.cli.opening import open_agent
 from insula.cli.options import Json, Model, User
 from insula.cli.sleep import print_report, run_night_of, show_sleeping
 from insula.cli.soul import EMPTY, FOREIGN
 from insula.errors import InputError, InsulaError
+from insula.language.statements import CONTEXT_LINES
 from insula.memory.storage import views
 from insula.night.cycle import is_due
 from insula.night.guidelines import adopt_edits, read_soul_state
@@ -32,12 +32,9 @@ from insula.night.understanding import read_next_lines
 from insula.operations.facts import list_facts
 from insula.operations.guidance import list_guidance
 from insula.operations.nights import OFF, TITLE, changed_last_night
-from insula.redaction import redact
 from insula.settings import Settings
 from insula.text.analysis import clean_text
 
-HISTORY_FILE = "history"
-HISTORY_LENGTH = 1_000
 OVER = "The night is over."
 OFFER = (
     "A night is due: it goes through what you said, tidies memory and learns from your corrections.\n"
@@ -85,6 +82,8 @@ class ChatSession:
     failed: bool = False
     kept: bool = False
     """Whether what was typed last is on the disk."""
+    said: list[tuple[bool, str]] = field(default_factory=list[tuple[bool, str]])
+    """The lines of the conversation so far, each with whether the user said it."""
 
     def mark_kept(self) -> None:
         """Note that it is."""
@@ -170,13 +169,7 @@ def _run_conversation(talk: ChatSession) -> None:
 def _read_typed(talk: ChatSession) -> Iterator[str]:
     """Lines from a person, with editing and history; Ctrl-C clears the line, Ctrl-D ends."""
     hints = iter((LEAVING,))
-    path = settings_module.home() / HISTORY_FILE
-    with suppress(ImportError):
-        import readline
-
-        with suppress(OSError):
-            readline.read_history_file(path)
-        readline.set_history_length(HISTORY_LENGTH)
+    typed_lines.load_lines()
     try:
         while True:
             try:
@@ -186,18 +179,7 @@ def _read_typed(talk: ChatSession) -> Iterator[str]:
     except EOFError:
         return
     finally:
-        _save_history(path)
-
-
-def _save_history(path: Path) -> None:
-    """Keep what was typed for the next time, without its secrets."""
-    with suppress(ImportError, OSError):
-        import readline
-
-        for i in range(readline.get_current_history_length()):
-            readline.replace_history_item(i, redact(readline.get_history_item(i + 1)))
-        path.touch(mode=0o600)
-        readline.write_history_file(path)
+        typed_lines.save_lines()
 
 
 def _read_piped() -> Iterator[str]:
@@ -326,8 +308,11 @@ def _offer_night(talk: ChatSession) -> None:
 
 def _run_exchange(talk: ChatSession, line: str, interactive: bool) -> None:
     talk.kept, stream = False, interactive and talk.console.is_terminal and not talk.json
+    if interactive:
+        typed_lines.redact_last(line, talk.said)
     reply = _get_reply(talk, line, stream)
     talk.reply = reply
+    talk.said = [*talk.said, (True, line), (False, reply.response)][-CONTEXT_LINES:]
     talk.failed |= reply.error is not None
     if talk.json:
         print(jsonlib.dumps(reply.record(), ensure_ascii=False), flush=True)

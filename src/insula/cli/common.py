@@ -13,6 +13,8 @@ from typing import TypeVar
 
 from insula import foreign
 from insula import settings as settings_module
+from insula.caches import clear_on_erasure
+from insula.cli.typed import TypedLines
 from insula.coding.step.digests import hash_text
 from insula.llm.budget import Account, Budget
 from insula.llm.local import weights_of
@@ -32,6 +34,9 @@ USERS = "users"
 PLAIN = 40
 """Characters of a user's name that may name a folder."""
 T = TypeVar("T")
+
+typed_lines = clear_on_erasure(TypedLines())
+"""What was typed into chats; it goes with whatever a command, or the server that it starts, erases."""
 
 
 def memory_of(settings: Settings | None = None) -> str:

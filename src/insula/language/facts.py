@@ -28,7 +28,8 @@ from insula.text.pasted import ELLIPSIS, QUOTED, find_quotations, told_words
 from insula.text.questions import asks_in, find_assertions
 
 WORDS, SIGNS = 3, 5
-"""Words, or characters where words are not spaced, that a sentence has at least which answers nothing."""
+"""Words, or characters where words are not spaced; of a shorter sentence ("Thanks, bye", "Shoe size 39") the head must
+be as sure as of one that goes on with what was said."""
 MOST = 24
 """Sentences of one message that are weighed."""
 EXCHANGE = 2
@@ -144,8 +145,8 @@ def _is_fact(candidate: FactCandidate, vector: Vector | None) -> bool:
         return candidate.own
     if candidate.asked or candidate.follows:
         return likely >= operating_point("fact", "answer")
-    least = operating_point("fact", "store" if candidate.own else "others")
-    return _is_clause(candidate.text) and likely >= least and not _asks_rather(candidate, vector, likely)
+    action = ("store" if candidate.own else "others") if _is_clause(candidate.text) else "answer"
+    return likely >= operating_point("fact", action) and not _asks_rather(candidate, vector, likely)
 
 
 def _asks_rather(candidate: FactCandidate, vector: Vector | None, likely: float) -> bool:

@@ -37,6 +37,7 @@ from insula.redaction import take_from_line
 from insula.screening import screen_text
 from insula.text.analysis import analyse_text, clean_text
 from insula.text.questions import find_asks
+from insula.turn.forgetting import Remainder
 from insula.types import Memory, Provenance
 from insula.value import is_object
 
@@ -223,3 +224,10 @@ async def add_fact(engine: Engine, user: str, text: str) -> Fact:
     engine.backlog.reopen_user(user)
     with on_behalf_of(user):
         return await get_fact(engine.store, user, number)
+
+
+async def keep_remainders(engine: Engine, user: str, remainders: Iterable[Remainder]) -> None:
+    """Remember what else some erased lines said, in the conversation and as of the time at which it was said."""
+    for text, memory in remainders:
+        line = read_line(text, "user", speaker=memory.speaker, at=memory.said_at)
+        await remember_lines(engine, user, memory.session, [line._replace(is_fact=memory.session == ADDED)])

@@ -37,6 +37,7 @@ from insula.memory.storage.vectors import Embed, Vector, embed_normalised
 from insula.memory.wishes import OwnWish, is_all, texts_of, wishes_of
 from insula.metacognition import outcome
 from insula.metacognition.engine import Engine, LearnedGuidance, check_options
+from insula.metacognition.observing import keep_remainders
 from insula.metacognition.outcome import TOPIC_TERMS, TurnResult, pass_pieces
 from insula.metacognition.reading import (
     analyse_memorable,
@@ -364,6 +365,7 @@ class Turn:
             with self.kept_from_host("forget"):
                 user, soul = self.user, self.engine.soul(self.user)
                 await curation.erase_memories(self.engine.store, user, soul, *offer.memories)
+                await keep_remainders(self.engine, user, offer.staying)
                 self.forgetting = forgetting.ForgetOutcome(offer.language, erased=len(offer.lines))
                 self.engine.backlog.reopen_user(user)
         elif forgetting.is_unclear(self.message) and not offer.is_repeated:

@@ -6,9 +6,11 @@ from typing import NamedTuple
 
 from insula.claims import Claimed, say_claim
 from insula.language.forget import ForgetRequest
+from insula.language.owner import ASSISTANT, SOMEBODY, USER, find_owners
 from insula.memory.privacy.echoes import split_words
 from insula.memory.relevance import ANSWERS
-from insula.text.analysis import Analysis
+from insula.text.analysis import Analysis, analyse_text
+from insula.text.grammar import UNSPACED
 from insula.text.wording import shorten_line
 from insula.types import Memory, Recalled
 
@@ -22,6 +24,14 @@ _BRIEF_WORDS, _BRIEF_CHARS = 4, 24
 """Size of a message that answers an offer, but neither with a yes nor with a no alone ("Yes, please.", "Thanks!")."""
 
 
+class Remainder(NamedTuple):
+    """The other sentences of a line of which some are erased."""
+
+    text: str
+    memory: Memory
+    """The line."""
+
+
 class ErasureOffer(NamedTuple):
     """What a user may have erased by a yes as their next message."""
 
@@ -31,6 +41,8 @@ class ErasureOffer(NamedTuple):
     """What is erased: the lines, and the request, which holds their words."""
     language: str
     """Of the request: what comes of it is said in the same."""
+    staying: tuple[Remainder, ...] = ()
+    """What else those lines say, which is remembered as it was."""
     is_repeated: bool = False
     """Whether it was made before, and answered by neither a yes nor a no."""
 
@@ -110,12 +122,39 @@ def offer_erasure(
         meant = [memory for memory in said if memory.kind == "semantic"][:1]
     else:
         meant = [hit.memory for hit in recalled if _is_meant(hit, message.terms)][:MOST]
-    lines, numbers = (
-        tuple(shorten_line(memory.content, SHOWN_CHARS) for memory in meant),
-        tuple(memory.id for memory in meant),
-    )
-    offer = ErasureOffer(lines, numbers, message.language) if meant else None
+    terms = frozenset(message.terms) if asked.scope == "named" else frozenset[str]()
+    parts = [(memory, *_divide_line(memory, terms)) for memory in meant]
+    lines = tuple(shorten_line(erased, SHOWN_CHARS) for _, erased, _ in parts)
+    staying = tuple(Remainder(rest, memory) for memory, _, rest in parts if rest)
+    numbers = tuple(memory.id for memory in meant)
+    offer = ErasureOffer(lines, numbers, message.language, staying) if meant else None
     return ForgetOutcome(message.language, offer, request=asked.words)
+
+
+def _divide_line(memory: Memory, terms: frozenset[str]) -> tuple[str, str]:
+    """What of a line is meant, and what else it says: the sentences that share most words with what is named.
+
+    All of it is meant where no sentence shares any. A sentence about "him" or "her" goes with the one before it.
+    """
+    line = analyse_text(memory.content)
+    groups: list[list[str]] = []
+    for sentence in line.sentences:
+        subjects = find_owners(sentence.text, line.language, USER, ASSISTANT).subjects
+        follows = bool(subjects) and all(path.startswith(SOMEBODY) for path in subjects)
+        if groups and follows:
+            groups[-1].append(sentence.text)
+        else:
+            groups.append([sentence.text])
+    between = "" if line.language in UNSPACED else " "
+    texts = [between.join(group) for group in groups]
+    shared = [len(split_words(text) & terms) for text in texts]
+    most = max(shared, default=0)
+    if not most:
+        return memory.content, ""
+    erased, staying = (
+        [text for text, at in zip(texts, shared, strict=True) if (at == most) is one] for one in (True, False)
+    )
+    return between.join(erased), between.join(staying)
 
 
 def _is_meant(recalled: Recalled, terms: Collection[str]) -> bool:
