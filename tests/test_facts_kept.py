@@ -178,6 +178,22 @@ async def test_a_word_said_many_times_hides_no_fact() -> None:
         assert any(shown.startswith(line[:40]) for shown in lines(turn))
 
 
+@pytest.mark.parametrize(
+    ("fact", "rest", "ask"),
+    [
+        ("I'm vegan.", ("Thanks, bye!", "green"), "What do I eat?"),
+        ("Soy zurda.", ("¡Gracias, adiós!", "verde"), "¿Con qué mano escribo?"),
+        ("Schuhgröße 39.", ("Danke dir!", "grün"), "Welche Schuhgröße habe ich?"),
+    ],
+)
+async def test_a_sentence_of_two_words_is_a_fact_where_it_surely_is_one(
+    fact: str, rest: tuple[str, ...], ask: str
+) -> None:
+    async with told(*rest, fact, ask=ask, embed=embed_text) as turn:
+        kept = [one for one in await turn.engine.store.memories.list_memories("me") if one.line]
+        assert [one.content for one in kept] == [fact]
+
+
 async def test_a_part_in_a_game_that_was_announced_in_a_request_is_no_fact() -> None:
     async with told("Let's play a game. I am a pirate and I live in Jamaica.", ask="Where do I live?") as turn:
         assert lines(turn) == []

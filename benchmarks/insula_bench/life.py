@@ -44,7 +44,7 @@ Row = dict[str, Any]
 
 LATER = (
     *("later", "third", "fourth", "fifth", "sixth", "fifteenth"),
-    *("sixteenth", "seventeenth", "twenty_second", "twenty_third", "thirty_second"),
+    *("sixteenth", "seventeenth", "twenty_second", "twenty_third", "thirty_second", "thirty_third"),
 )
 """Tables of questions by other authors that can be lived; no fit reads the last five."""
 FURTHER = (

@@ -201,9 +201,12 @@ def _lived() -> Iterator[Said]:
 
 def _plain() -> Iterator[Said]:
     """What is told and asked in the plainest words. What is wanted there is left out, since nobody says for how long,
-    and so are the tables of facts alone (`_facts`): with them fewer preferences are heard."""
+    and so are the tables of facts alone (`_facts`), with which fewer preferences are heard, and of what people type to
+    an assistant (`_traffic`), with which more are heard that nobody stated."""
     for file, number, row in heads.rows_in("plain"):
-        if row["kind"] not in {"standing", "forget"} and not file.endswith("_facts.jsonl"):
+        if row["kind"] not in {"standing", "forget"} and not file.endswith(
+            ("_facts.jsonl", "_traffic.jsonl", "_traffic_2.jsonl")
+        ):
             pieces, group = pieces_of(row["text"], file[:2]), f"plain {row['kind']} {number}"
             yield Said(row["text"], pieces, file[:2], OF_NOW, group)
 

@@ -28,8 +28,7 @@ from insula.text.pasted import ELLIPSIS, QUOTED, find_quotations, told_words
 from insula.text.questions import asks_in, find_assertions
 
 WORDS, SIGNS = 3, 5
-"""Words, or characters where words are not spaced; of a shorter sentence ("Thanks, bye", "Shoe size 39") the head must
-be as sure as of one that goes on with what was said."""
+"""Words, or characters where words are not spaced, below which the head must be surer ("Thanks, bye", "Soy zurda")."""
 MOST = 24
 """Sentences of one message that are weighed."""
 EXCHANGE = 2
@@ -145,7 +144,7 @@ def _is_fact(candidate: FactCandidate, vector: Vector | None) -> bool:
         return candidate.own
     if candidate.asked or candidate.follows:
         return likely >= operating_point("fact", "answer")
-    action = ("store" if candidate.own else "others") if _is_clause(candidate.text) else "answer"
+    action = ("store" if candidate.own else "others") if _is_clause(candidate.text) else "brief"
     return likely >= operating_point("fact", action) and not _asks_rather(candidate, vector, likely)
 
 
