@@ -107,7 +107,6 @@ heads: $(VENV)/test.stamp ## fit the heads that tell what a sentence means, on t
 	@$(BIN)/insula bench heads --write
 	@$(BIN)/insula bench preferences --write
 	@$(BIN)/insula bench forget --write
-	@$(BIN)/insula bench replies --write
 	@$(BIN)/insula bench word --fit
 
 bench-help: $(VENV)/run.stamp ## what the words before a model do to the embedded one's replies (about five minutes)

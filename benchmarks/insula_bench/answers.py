@@ -9,7 +9,6 @@ breaks it; of one that only looks like a demand the first alone.
 import json as jsonlib
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
-from contextlib import nullcontext
 from importlib.resources import files
 from pathlib import Path
 from types import FunctionType
@@ -20,7 +19,8 @@ from rich.console import Console
 from rich.table import Table
 
 from insula.errors import InputError
-from insula.memory.retrieval.embedding import embed_text
+from insula.memory.retrieval.embedding import embed_text, resolve_embedding
+from insula.memory.storage.vectors import Embed
 from insula.stats import wilson
 from insula.turn import monitor
 from insula.turn.checks.memory import MemoryUse
@@ -69,21 +69,21 @@ class Judged(NamedTuple):
         return self.assessment.passed is self.triple.fine
 
 
-def run(data: str | None, json: bool, show: bool, near: bool = False, alone: bool = False) -> int:
+def run(data: str | None, json: bool, show: bool, embedding: bool = False, alone: bool = False) -> int:
     """Judge every line, print the figures, and return the exit code.
 
     Args:
-        near: compare also what messages and responses mean, where they share no word.
         alone: count instead what each check alone catches.
 
     Raises:
         InputError: the table cannot be read.
     """
+    embed = resolve_embedding(embed_text) if embedding else None
     tables = [Path(data)] if data else shipped()
     if alone:
         print(jsonlib.dumps(measure_checks([one for path in tables for one in read(path)]), indent=2))
         return 0
-    found = {path.stem: [judge(one, near) for one in read(path)] for path in tables}
+    found = {path.stem: [judge(one, embed) for one in read(path)] for path in tables}
     judged = [one for each in found.values() for one in each]
     figures = measure(judged)
     if len(found) > 1:
@@ -145,16 +145,9 @@ def _demanded(raw: dict[str, Any]) -> list[Triple]:
     ]
 
 
-def judge(one: Triple, near: bool = False) -> Judged:
-    """What the monitor makes of a triple.
-
-    Args:
-        near: whether it may compare what message and response mean.
-    """
-    with nullcontext() if near else patch.object(monitor, "measure_nearness", return_value=None):
-        return Judged(
-            one, assess(one.message, one.response, one.recent, memory=one.memory, level=one.level, embed=embed_text)
-        )
+def judge(one: Triple, embed: Embed | None = None) -> Judged:
+    """What the monitor makes of a triple."""
+    return Judged(one, assess(one.message, one.response, one.recent, memory=one.memory, level=one.level, embed=embed))
 
 
 def measure_checks(triples: Sequence[Triple]) -> Figures:

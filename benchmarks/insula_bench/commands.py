@@ -67,14 +67,16 @@ def bench_stuck(
 def bench_answers(
     data: Annotated[str | None, typer.Option(help="A table of your own (JSON Lines) instead of all of ours.")] = None,
     show: Annotated[bool, typer.Option("--show", help="Show each line that is judged otherwise.")] = False,
-    near: Annotated[bool, typer.Option("--near", help="Compare also what messages and responses mean.")] = False,
+    embedding: Annotated[
+        bool, typer.Option("--embedding", help="With the shipped embedding beside the words.")
+    ] = False,
     alone: Annotated[bool, typer.Option("--alone", help="Count what each check alone catches.")] = False,
     json: Json = False,
 ) -> None:
     """Whether the self-monitor agrees with a person on messages, memory and responses in eight languages."""
     from insula_bench.answers import run
 
-    raise typer.Exit(run(data, json, show, near, alone))
+    raise typer.Exit(run(data, json, show, embedding, alone))
 
 
 @app.command("night")
@@ -383,16 +385,6 @@ def bench_forget(
     from insula_bench.forget import run
 
     raise typer.Exit(run(write, json))
-
-
-@app.command("replies")
-def bench_replies(
-    write: Annotated[bool, typer.Option(help="Fit the network, and write it into the package.")] = False,
-) -> None:
-    """Which sentences of a reply stand in place of an answer, and what is taken for one that answers."""
-    from insula_bench.replies import run
-
-    raise typer.Exit(run(write))
 
 
 @app.command("changes")

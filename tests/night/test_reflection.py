@@ -278,7 +278,7 @@ ASKED = {
 )
 def test_a_question_is_open_until_it_is_resolved(turns: list[StoredSignal], open_: bool) -> None:
     again = [one._replace(session_id=5) for one in turns if one.session_id == 1]
-    assert bool(still_open(ASKED, [*again, *turns], embed_text)) == open_
+    assert bool(still_open(ASKED, [*again, *turns])) == open_
 
 
 HOTELS = {

@@ -8,7 +8,6 @@ from hypothesis import strategies as st
 
 from growth import LINEAR, growth
 from insula import Identity, assess
-from insula.memory.retrieval.embedding import embed_text
 
 PASS_THRESHOLD, HEDGE_THRESHOLD = 0.7, 0.5
 MONGOLIA = "What is the capital of Mongolia, and how many people live there?"
@@ -189,14 +188,14 @@ def test_a_text_on_the_topic_without_the_fact_is_incomplete(message: str, respon
     ],
 )
 def test_declining_and_asking_back_are_answers(message: str, response: str) -> None:
-    assessment = assess(message, response, embed=embed_text)
+    assessment = assess(message, response)
     assert assessment.passed
     assert assessment.unanswered == ()
 
 
 def test_a_refusal_of_nothing_is_poor() -> None:
-    assert assess("Hi!", "I cannot help with that.", embed=embed_text).outcome == "doubtful"
-    assert assess("Hola", "No puedo ayudarte con eso.", embed=embed_text).outcome == "doubtful"
+    assert assess("Hi!", "I cannot help with that.").outcome == "doubtful"
+    assert assess("Hola", "No puedo ayudarte con eso.").outcome == "doubtful"
 
 
 @pytest.mark.parametrize(

@@ -6,10 +6,8 @@ nothing.
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from functools import partial
 from typing import NamedTuple, get_args
 
-from insula.language.replies import DECLINES, find_meanings
 from insula.memory.storage.changes import Forget
 from insula.memory.storage.nights import MIN_MESSAGES
 from insula.memory.storage.rows import (
@@ -20,7 +18,6 @@ from insula.memory.storage.rows import (
     TranscriptLine,
     Understood,
 )
-from insula.memory.storage.vectors import Embed, embed_normalised
 from insula.memory.wishes import is_told, is_wish, preference_words
 from insula.night import prompts
 from insula.night.corrections import READ, find_corrections, is_users, terms_of
@@ -28,6 +25,7 @@ from insula.night.cycle import Night
 from insula.night.grounding import CitedProposal, find_harm
 from insula.screening import Reason, screen_text
 from insula.text.analysis import analyse_text
+from insula.text.answers import declines_answer, says_untold
 from insula.text.grammar import UNSPACED
 from insula.text.questions import find_asks
 from insula.types import CONFIDENCE_LOW, IMPASSE, PASS_THRESHOLD, TURN, Provenance, SignalKind
@@ -141,11 +139,11 @@ class _Turn(NamedTuple):
         return not self.low and self.passed and not self.declined
 
 
-def still_open(read: SessionLines, signals: Sequence[StoredSignal], embed: Embed | None) -> list[CitedProposal]:
+def still_open(read: SessionLines, signals: Sequence[StoredSignal]) -> list[CitedProposal]:
     """Questions that were asked in two sessions or more, on which memory held nothing, that the responses declined, and
     that nobody has answered since.
     """
-    turns, told = _read_turns(read, signals, embed), list(_list_told(read))
+    turns, told = _read_turns(read, signals), list(_list_told(read))
     groups: list[tuple[_Turn, set[int]]] = []
     answers = [turn for turn in turns if turn.is_answer]
     for turn in turns:
@@ -165,14 +163,10 @@ def still_open(read: SessionLines, signals: Sequence[StoredSignal], embed: Embed
 
 
 def find_outdated(
-    known: Iterable[Understood],
-    read: SessionLines,
-    recent: frozenset[int],
-    signals: Sequence[StoredSignal],
-    embed: Embed | None,
+    known: Iterable[Understood], read: SessionLines, recent: frozenset[int], signals: Sequence[StoredSignal]
 ) -> list[Forget]:
     """What was understood and is no insight any more: a question that the sessions since have answered."""
-    turns = [turn for turn in _read_turns(read, signals, embed) if turn.session_id in recent and turn.is_answer]
+    turns = [turn for turn in _read_turns(read, signals) if turn.session_id in recent and turn.is_answer]
     told = [terms for _, terms in _list_told({session: read[session] for session in recent & read.keys()})]
     asked = {
         insight.id: frozenset(analyse_text(insight.content.removeprefix(prompts.ASKED)).terms)
@@ -182,14 +176,14 @@ def find_outdated(
     return [Forget(number, ANSWERED) for number, topic in asked.items() if _is_answered(topic, turns, told)]
 
 
-def _read_turns(read: SessionLines, signals: Sequence[StoredSignal], embed: Embed | None) -> list[_Turn]:
+def _read_turns(read: SessionLines, signals: Sequence[StoredSignal]) -> list[_Turn]:
     turns = {(signal.session_id, signal.turn): _read_turn(signal) for signal in signals[-MOST_TURNS:]}
     for session, lines in read.items():
         for line in lines:
             if (turn := turns.get((session, line.turn))) is None:
                 continue
             if line.provenance == "assistant" and turn.question:
-                turn = turn._replace(declined=_declines_answer(line.content[:READ], turn.question, embed))
+                turn = turn._replace(declined=_declines_answer(line.content[:READ], turn.question))
             elif line.provenance == "user" and (question := _extract_question(line.content[:READ])):
                 turn = turn._replace(question=question, line=line.id, declined=False)
             turns[session, line.turn] = turn
@@ -234,20 +228,17 @@ def _extract_question(message: str) -> str:
     return screen_text(asked[0].text, QUOTE_CHARS).text if asked else ""
 
 
-def _declines_answer(response: str, question: str, embed: Embed | None) -> bool:
+def _declines_answer(response: str, question: str) -> bool:
     """Whether a response says that one was never told, or no more than that it does not know or cannot tell.
 
     "It depends on the size", or a long answer that also says what it does not know, declines nothing.
     """
     asked = analyse_text(question)
     said = analyse_text(response, default=asked.language)
-    if embed is None:
-        return False
-    meanings = find_meanings(response, partial(embed_normalised, embed))
-    if "untold" in meanings:
+    if says_untold(response, said.language):
         return True
     bare = BARE_UNSPACED if said.language in UNSPACED else BARE
-    return len({*said.terms} - {*asked.terms}) <= bare and not meanings.isdisjoint(DECLINES)
+    return len({*said.terms} - {*asked.terms}) <= bare and declines_answer(response, said.language)
 
 
 LATEST, CONTEXT = 50, 50

@@ -1,8 +1,8 @@
 """What a text must hold to answer a question of a kind, a number for "how many", a date for "when"; and how it speaks.
 
 The words of each language stand in `answers.json`, numbers that are written as words in `numerals.json`. A wrong number
-holds as much as a right one: nothing here knows what is true. That a text hedges or is informal, or that a user
-wants it said again, is told by the phrases of `manner.json`.
+holds as much as a right one: nothing here knows what is true. That a text declines, hedges or is informal, or
+that a user wants it said again, is told by the phrases of `manner.json`.
 """
 
 import re
@@ -226,9 +226,24 @@ _EMOJI = re.compile("[\U0001f300-\U0001faff\u2600-\u27bf\U0001f1e6-\U0001f1ff]")
 _LOUD = re.compile(r"[!！]{2,}|[?？][!！]|[!！][?？]")
 
 
+def declines_answer(text: str, language: str) -> bool:
+    """Whether a text says that it cannot, will not or does not know."""
+    return _matches_manner("decline", text, language)
+
+
 def apologises(text: str, language: str) -> bool:
     """Whether a text is sorry, or says that it found or understood nothing; in English where its language is none."""
     return _matches_manner("sorry", text, language if language in LANGUAGES else "en")
+
+
+def says_untold(text: str, language: str) -> bool:
+    """Whether a text says that one was never told."""
+    return _matches_manner("untold", text, language)
+
+
+def refuses_request(text: str, language: str) -> bool:
+    """Whether a text turns the request itself down ("I cannot help with that"), and not merely what is not known."""
+    return _matches_manner("refuse", text, language)
 
 
 def is_harmful(text: str, language: str) -> bool:

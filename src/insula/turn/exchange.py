@@ -2,19 +2,11 @@
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from functools import cached_property, partial
+from functools import cached_property
 from typing import Protocol
 
-from insula.language.replies import DECLINES, Said, find_meaning, find_meanings
-from insula.memory.storage.vectors import Embed, embed_normalised
-from insula.text.analysis import (
-    LANGUAGES,
-    Analysis,
-    content_words,
-    detect_language,
-    fold_accents,
-    term_of,
-)
+from insula.text.analysis import LANGUAGES, Analysis, content_words, detect_language, fold_accents, term_of
+from insula.text.answers import declines_answer, says_untold
 from insula.text.constraints import find_constraints, only_limits
 from insula.text.grammar import UNSPACED
 from insula.text.languages import expected_languages, in_wrong_language
@@ -162,9 +154,7 @@ class Exchange:
         identity: Identity,
         memory: Sequence[str] = (),
         level: Level | None = None,
-        embed: Embed | None = None,
     ) -> None:
-        self.embed = embed
         self.asked = asked
         self.whole = response
         self.response = cut_middle(response, MAX_RESPONSE)
@@ -198,26 +188,10 @@ class Exchange:
         return len(terms.union(term for term in self.asked.analysis.terms if self.reply.has_term(term)))
 
     @cached_property
-    def said(self) -> frozenset[Said]:
-        """What it says in place of an answer: a long one says so at once."""
-        if self.embed is None or self.language not in LANGUAGES:
-            return frozenset()
-        chars = None if self.reply.size <= _TERSE else REFUSAL_CHARS
-        return find_meanings(self.response, partial(embed_normalised, self.embed), chars)
-
-    def find_meaning(self, sentence: str) -> Said | None:
-        """What a sentence of it says in place of an answer; None where it answers, or where there are no vectors."""
-        return find_meaning(sentence, partial(embed_normalised, self.embed)) if self.embed else None
-
-    @property
-    def declines(self) -> bool:
-        """Whether the response says that it cannot, will not or does not know."""
-        return not self.said.isdisjoint(DECLINES)
-
-    @cached_property
     def declined(self) -> bool:
-        """Whether the response says that it cannot answer, or asks what was meant."""
-        return self.declines or self.only_asks
+        """Whether the response says that it cannot answer, or asks what was meant: a long one says so at once."""
+        text = self.response if self.reply.size <= _TERSE else self.response[:REFUSAL_CHARS]
+        return declines_answer(text, self.language) or says_untold(text, self.language) or self.only_asks
 
     @cached_property
     def only_asks(self) -> bool:

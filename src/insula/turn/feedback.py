@@ -17,7 +17,7 @@ from insula.guidance import SHOWN
 from insula.redaction import redact
 from insula.screening import screen_text
 from insula.text.analysis import LANGUAGES, UNKNOWN, analyse_text, content_words, detect_language
-from insula.text.answers import hedges_answer
+from insula.text.answers import declines_answer, hedges_answer
 from insula.text.constraints import find_constraints
 from insula.text.grammar import UNSPACED
 from insula.text.pasted import is_structured
@@ -232,7 +232,7 @@ def hedge_response(
         return HedgedResponse(response, None)
     spoken = _hedging_language(spoken, identity)
     missing = _missing_sentence(assessment, spoken)
-    said = missing or _doubt_sentence(assessment, identity, spoken)
+    said = missing or _doubt_sentence(response, assessment, identity, spoken)
     if said is None or not claims.issuperset(said.claims):
         return HedgedResponse(response, None)
     if missing is not None:
@@ -240,9 +240,9 @@ def hedge_response(
     return HedgedResponse(f"{said.text}{_choose_gap(response, spoken)}{response}", said)
 
 
-def _doubt_sentence(assessment: Assessment, identity: Identity, language: str) -> Claimed | None:
+def _doubt_sentence(response: str, assessment: Assessment, identity: Identity, language: str) -> Claimed | None:
     """The sentence for all of a response; None where it says itself that it cannot answer."""
-    if "declined" in assessment.flags and assessment.modest:
+    if "declined" in assessment.flags and declines_answer(response, language):
         return None
     if "unsupported" in assessment.flags:
         return say_claim("doubt.untold", "", language)

@@ -207,8 +207,8 @@ def assess(
         memory: the lines that stood before the model, best first, as recalled or as plain text.
         level: how likely memory held what the message needs (`Confidence.level`). `None`: memory was not asked, unless
             there are lines; then it counts as "high".
-        embed: makes the vector of a text. Without one nothing is said of what message and response mean: not whether
-            they are about the same, nor whether the response declines.
+        embed: makes the vector of a text; asked only where message and response share no word. Without one nothing is
+            said of what they mean.
 
     Returns:
         A score in [0, 1] (below 0.7 it does not pass, below 0.5 something certain speaks against it), the faults found
@@ -223,7 +223,7 @@ def assess(
         )
     lines = [line if isinstance(line, str) else line.memory.line or line.memory.content for line in memory]
     level = level or ("high" if lines else None)
-    turn = Exchange(asked, response, list(recent_responses)[-RECENT:], identity, lines, level, embed)
+    turn = Exchange(asked, response, list(recent_responses)[-RECENT:], identity, lines, level)
     use = compare_with_memory(turn)
     faults = _find_faults(turn, use.used) + ((use.fault,) if use.fault else ())
     near = None if faults or use.used else measure_nearness(turn, embed)

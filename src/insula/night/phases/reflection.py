@@ -151,7 +151,7 @@ async def reflect_on_days(night: Night) -> Result:
     counts = {"new": len(records.new), "earlier": len(records.earlier)}
     if not records.new:
         return Result({"sessions": counts, UP_TO: night.last_seen}, skipped="No session is new.")
-    proposed = ProposedItems(still_open(*await read_through(night, records.sessions), night.embed), total_usage(()))
+    proposed = ProposedItems(still_open(*await read_through(night, records.sessions)), total_usage(()))
     if night.model:
         asked = await _by_model(night, night.model, records)
         proposed = asked._replace(items=[*proposed.items, *asked.items])
@@ -323,7 +323,7 @@ def _list_proposals(written: Reflection) -> Iterator[CitedProposal]:
 
 async def _forget_outdated(night: Night, records: Records, known: Sequence[Understood]) -> list[Forget]:
     read, turns = await read_through(night, records.sessions)
-    return find_outdated(known, read, frozenset(session.id for session in records.new), turns, night.embed)
+    return find_outdated(known, read, frozenset(session.id for session in records.new), turns)
 
 
 # What is kept

@@ -6,7 +6,7 @@ from functools import cache
 
 from insula.text.analysis import LANGUAGES, analyse_text, without_code, words_of
 from insula.text.answers import wants_again
-from insula.text.grammar import UNSPACED
+from insula.text.grammar import UNSPACED, compile_words
 from insula.text.questions import is_small_talk
 from insula.text.tables import load_table
 from insula.turn.exchange import Exchange
@@ -74,7 +74,7 @@ def is_service(turn: Exchange) -> bool:
     if any(turn.reply.mentions_any(ask.terms) for ask in turn.asked.asks):
         return False
     said = [each.text for each in analyse_text(turn.response, default=turn.language).sentences]
-    served = [turn.find_meaning(text) == "offer" for text in said]
+    served = [bool(_service_pattern(turn.language).search(text.replace("’", "'"))) for text in said]
     return any(served) and all(
         is_served or is_small_talk(analyse_text(text, default=turn.language))
         for text, is_served in zip(said, served, strict=True)
@@ -173,6 +173,11 @@ def _lacks_end(text: str, language: str) -> bool:
     function = sum(word.lower() in words_of("function", language) for word in words)
     listed = len(pieces) > 2 and max(pieces) <= _LISTED
     return len(words) >= PROSE_WORDS and 4 * function >= len(words) and not listed and tail[:1].isupper()
+
+
+@cache
+def _service_pattern(language: str) -> re.Pattern[str]:
+    return compile_words(load_table(_WORDS, __package__)["service"][language], language, re.IGNORECASE)
 
 
 @cache

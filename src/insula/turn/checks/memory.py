@@ -12,7 +12,7 @@ from typing import NamedTuple
 from insula.language.owner import ASSISTANT, GROUPS, USER, find_owners, load_lexicon
 from insula.language.statements import Mark, find_marks
 from insula.text.analysis import LANGUAGES, content_words, fold_accents, term_of, words_of
-from insula.text.answers import AskKind, carries_answer, says_yes
+from insula.text.answers import AskKind, carries_answer, declines_answer, says_untold, says_yes
 from insula.text.grammar import UNSPACED
 from insula.text.questions import Ask
 from insula.turn.exchange import Exchange, ReplyText
@@ -79,7 +79,7 @@ class _MemoryQuestion:
 
     def __init__(self, ask: Ask, turn: Exchange, reply: ReplyText, lines: Sequence[MemoryLine], level: Level) -> None:
         self.ask, self.message, self.reply, self.level = ask, turn.asked.text, reply, level
-        self.only_asks, self.declined, self.said = turn.only_asks, turn.declines, turn.said
+        self.only_asks = turn.only_asks
         self.language = reply.language
         self.whole = content_words(self.message, self.language)
         self.given = find_numbers(self.message, self.language)
@@ -161,6 +161,12 @@ class _MemoryQuestion:
         """The names of the response that the message does not hold."""
         return find_names(self.reply.text, self.language) - frozenset(map(fold_accents, self.whole))
 
+    @cached_property
+    def declined(self) -> bool:
+        """Whether the response says that it does not know, or was not told."""
+        text = self.reply.text[:HEAD_CHARS]
+        return declines_answer(text, self.language) or says_untold(text, self.language)
+
     # What a line has to do with the question
 
     def _is_about(self, line: MemoryLine) -> bool:
@@ -179,7 +185,7 @@ class _MemoryQuestion:
 
     def _others_value(self) -> Fault | None:
         """The value of somebody else's line, said of those who were asked about."""
-        if self.declined and ("untold" in self.said or not (self.names or self.numbers)):
+        if self.declined and (says_untold(self.reply.text, self.language) or not (self.names or self.numbers)):
             return None
         spoken_of = find_owners(self.reply.text[:HEAD_CHARS].replace("’", "'"), self.language, ASSISTANT, USER).mentions
         named = {path.replace(ASSISTANT, USER) for path in spoken_of} - self.owners - {USER}
@@ -199,7 +205,7 @@ class _MemoryQuestion:
         """ "I don't know" though memory holds it."""
         if self.level != "high" or not self.own or (self.ask.kind == "number" and not self.own[0].numbers):
             return None
-        return Fault(flag="declined", about=self.own[0].raw, certain=not (self.names or self.numbers))
+        return Fault(flag="declined", about=self.own[0].raw)
 
     def _find_ignored_memory(self) -> Fault | None:
         """Something else than what memory holds, or nothing of the kind."""

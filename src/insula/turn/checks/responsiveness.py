@@ -7,8 +7,11 @@ from insula.memory.storage.vectors import Embed, embed_normalised
 from insula.text.answers import (
     AskKind,
     carries_answer,
+    declines_answer,
     is_harmful,
     opens_with_subject,
+    refuses_request,
+    says_untold,
 )
 from insula.text.grammar import UNSPACED
 from insula.text.questions import Ask, is_small_talk
@@ -33,14 +36,15 @@ _QUOTED = re.compile(r"[\"“„«「『][^\"“”„«»「」『』]{4,}[\"�
 
 def check_refusal(turn: Exchange) -> Iterator[Fault]:
     """A harmless request that is turned down, and the refusal of nothing ("thanks!")."""
+    text, language = turn.response[:REFUSAL_CHARS], turn.language
     if len(turn.response) > REFUSAL_CHARS:
         return
     if is_small_talk(turn.asked.analysis) and not turn.asked.asks:
-        if turn.declines:
+        if declines_answer(text, language):
             yield Fault(flag="off_topic", certain=False)
         return
     asked, own = turn.asked.text, turn.asked.language
-    refused = bool(turn.asked.asks) and "refusal" in turn.said and "untold" not in turn.said
+    refused = bool(turn.asked.asks) and refuses_request(text, language) and not says_untold(text, language)
     if refused and not is_harmful(asked, own):
         yield Fault(flag="declined", certain=False)
 
