@@ -17,7 +17,10 @@ TALK = (
     ("What is my blood type?", "I find nothing about that in what you have told me. Tell me, and I will remember it."),
     ("What is the capital of France?", "I don't know this for certain. Words of the model."),
     ("My locker code is 4711.", "Noted: “My locker code is [REDACTED:code].” Passwords and codes I do not keep."),
-    ("What do you know about my sister?", "I don't know this for certain. Words of the model."),
+    (
+        "What do you know about my sister?",
+        "I find nothing about that in what you have told me. Tell me, and I will remember it.",
+    ),
     (
         "What do you know about me?",
         "This is what you have told me, the latest first:\n- My brother Pablo works in Seville.",
