@@ -152,6 +152,29 @@ async def test_of_a_line_only_what_is_named_is_shown_and_erased(
     assert erased not in disk(tmp_path)
 
 
+async def test_what_else_an_erased_line_said_is_told_on_another_day_and_what_is_erased_is_not(tmp_path: Path) -> None:
+    async with await Metacognition.open(tmp_path / "insula.db") as metacognition:
+        await said(metacognition, "My sister lives in Lisbon. I live in Porto.", "before")
+        (line,) = [one for one in await metacognition.store.memories.list_memories("ana") if one.provenance == "user"]
+        await said(metacognition, "Forget that I live in Porto.")
+        await said(metacognition, "yes")
+        async with metacognition.turn("ana", "later", "Where does my sister live?") as turn:
+            assert "- My sister lives in Lisbon." in turn.instructions
+            assert "Porto" not in turn.instructions
+        memories = await metacognition.store.memories.list_memories("ana")
+        (kept,) = [one for one in memories if one.session == "before" and one.provenance == "user"]
+        assert kept.said_at == line.said_at
+
+
+async def test_of_two_things_that_are_named_both_are_shown_and_erased(tmp_path: Path) -> None:
+    async with await Metacognition.open(tmp_path / "insula.db") as metacognition:
+        await said(metacognition, "My shoe size is 39. My dentist is Dr. Varga. I live in Lisbon.", "before")
+        _, person = await said(metacognition, "Erase my shoe size and my dentist from your memory.")
+        assert "39" in person
+        assert "Varga" in person
+        assert "Lisbon" not in person
+
+
 async def test_a_sentence_about_him_or_her_is_erased_with_the_one_before_it(tmp_path: Path) -> None:
     line = "My sister Ana has epilepsy. She takes Lamotrigin for it. I work at the harbour."
     async with await Metacognition.open(tmp_path / "insula.db") as metacognition:

@@ -18,7 +18,7 @@ from insula.memory.privacy.isolation import on_behalf_of
 from insula.memory.retrieval.embedding import hands_of
 from insula.memory.retrieval.query import build_cue, encode_claims
 from insula.memory.storage import statements
-from insula.memory.storage.filters import read_moment
+from insula.memory.storage.filters import dump_metadata, read_moment
 from insula.memory.storage.rows import Place, TranscriptLine
 from insula.memory.storage.store import check_names
 from insula.memory.storage.vectors import embed_normalised
@@ -227,7 +227,11 @@ async def add_fact(engine: Engine, user: str, text: str) -> Fact:
 
 
 async def keep_remainders(engine: Engine, user: str, remainders: Iterable[Remainder]) -> None:
-    """Remember what else some erased lines said, in the conversation and as of the time at which it was said."""
+    """Remember what else some erased lines said, in the conversation and as of the time at which it was said.
+
+    It comes after the erasure, which would take it for an echo of what is erased.
+    """
     for text, memory in remainders:
         line = read_line(text, "user", speaker=memory.speaker, at=memory.said_at)
-        await remember_lines(engine, user, memory.session, [line._replace(is_fact=memory.session == ADDED)])
+        line = line._replace(is_fact=memory.session == ADDED)
+        await remember_lines(engine, user, memory.session, [line], dump_metadata(memory.metadata))

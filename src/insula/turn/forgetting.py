@@ -132,9 +132,11 @@ def offer_erasure(
 
 
 def _divide_line(memory: Memory, terms: frozenset[str]) -> tuple[str, str]:
-    """What of a line is meant, and what else it says: the sentences that share most words with what is named.
+    """What of a line is meant, and what else it says.
 
-    All of it is meant where no sentence shares any. A sentence about "him" or "her" goes with the one before it.
+    A sentence stays if it shares no word with what is named, or if another one shares those words and more ("My sister
+    lives in Lisbon." beside "I live in Porto."). All is meant where no sentence shares any. A sentence about "him" or
+    "her" goes with the one before it.
     """
     line = analyse_text(memory.content)
     groups: list[list[str]] = []
@@ -147,14 +149,12 @@ def _divide_line(memory: Memory, terms: frozenset[str]) -> tuple[str, str]:
             groups.append([sentence.text])
     between = "" if line.language in UNSPACED else " "
     texts = [between.join(group) for group in groups]
-    shared = [len(split_words(text) & terms) for text in texts]
-    most = max(shared, default=0)
-    if not most:
+    shared = [split_words(text) & terms for text in texts]
+    if not any(shared):
         return memory.content, ""
-    erased, staying = (
-        [text for text, at in zip(texts, shared, strict=True) if (at == most) is one] for one in (True, False)
-    )
-    return between.join(erased), between.join(staying)
+    stays = [not words or any(words < others for others in shared) for words in shared]
+    erased = between.join(text for text, does_stay in zip(texts, stays, strict=True) if not does_stay)
+    return erased, between.join(text for text, does_stay in zip(texts, stays, strict=True) if does_stay)
 
 
 def _is_meant(recalled: Recalled, terms: Collection[str]) -> bool:
