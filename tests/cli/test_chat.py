@@ -1,6 +1,7 @@
 """`insula chat` as its user meets it: a pipe, a terminal, and whatever people paste."""
 
 import json
+import os
 import re
 import sys
 import time
@@ -11,6 +12,7 @@ import pytest
 from harness import Ran, run_insula
 
 import mortal
+from insula.cli.input_history import FILE
 from insula.testing import FakeServer
 from terminals import Terminal, run_over_bytes
 
@@ -187,3 +189,22 @@ def test_sigterm_ends_the_command_without_a_traceback(tmp_path: Path) -> None:
         process.close()
     assert "Traceback" not in (tmp_path / "failed").read_text()
     assert said() == ["Where does Ana live?"]
+
+
+def test_what_was_typed_is_kept_for_the_next_chat_without_secrets_until_something_is_erased() -> None:
+    path = Path(os.environ["INSULA_HOME"]) / FILE
+    with FakeServer(answer="What is the password of your wifi?") as server:
+        terminal = Terminal("chat", "--model", f"{server.url}#fake")
+        for line in ("My middle name is Ottilie.", "hunter22blue"):
+            assert terminal.sees("> "), terminal.seen
+            terminal.types(f"{line}\n")
+            assert terminal.sees("of your wifi?"), terminal.seen
+        assert terminal.sees("> "), terminal.seen
+        terminal.types("\x04")
+        assert terminal.leaves("\x04") == 0
+    typed = path.read_text("utf-8")
+    assert "Ottilie" in typed
+    assert "hunter22blue" not in typed
+    (fact,) = [one for one in run_insula("memory", "--json").json if "Ottilie" in json.dumps(one)]
+    assert run_insula("memory", "erase", str(fact["id"]), "--yes").status == 0
+    assert not path.exists()

@@ -5,8 +5,8 @@ from pathlib import Path
 import pytest
 
 from insula.caches import clear_caches
-from insula.cli.common import typed_lines
-from insula.cli.typed import FILE
+from insula.cli.common import input_history
+from insula.cli.input_history import FILE
 
 readline = pytest.importorskip("readline")
 
@@ -21,23 +21,23 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def test_what_was_typed_comes_back_without_its_secrets(home: Path) -> None:
     readline.add_history("My sister lives in Lisbon.")
     readline.add_history("the password is hunter22blue")
-    typed_lines.save_lines()
+    input_history.save()
     assert (home / FILE).stat().st_mode & 0o077 == 0
     readline.clear_history()
-    typed_lines.load_lines()
+    input_history.load()
     assert readline.get_history_item(1) == "My sister lives in Lisbon."
     assert "hunter22blue" not in (home / FILE).read_text("utf-8")
 
 
 def test_a_secret_that_the_line_before_it_announces_is_not_typed_history() -> None:
     readline.add_history("hunter22blue")
-    typed_lines.redact_last("hunter22blue", [(False, "What is the password of your wifi?")])
+    input_history.redact_last("hunter22blue", [(False, "What is the password of your wifi?")])
     assert "hunter22blue" not in readline.get_history_item(1)
 
 
 def test_what_was_typed_goes_with_what_is_erased(home: Path) -> None:
     readline.add_history("I live in Porto.")
-    typed_lines.save_lines()
+    input_history.save()
     clear_caches()
     assert not (home / FILE).exists()
     assert readline.get_current_history_length() == 0

@@ -17,7 +17,7 @@ from rich.text import Text
 from insula import settings as settings_module
 from insula.agent.chat import Chat, Reply, new_session
 from insula.cli import lines, render
-from insula.cli.common import LOG_FILE, log_to, model_understands, soul_of, typed_lines
+from insula.cli.common import LOG_FILE, input_history, log_to, model_understands, soul_of
 from insula.cli.lines import ask_yes
 from insula.cli.opening import open_agent
 from insula.cli.options import Json, Model, User
@@ -169,7 +169,7 @@ def _run_conversation(talk: ChatSession) -> None:
 def _read_typed(talk: ChatSession) -> Iterator[str]:
     """Lines from a person, with editing and history; Ctrl-C clears the line, Ctrl-D ends."""
     hints = iter((LEAVING,))
-    typed_lines.load_lines()
+    input_history.load()
     try:
         while True:
             try:
@@ -179,7 +179,7 @@ def _read_typed(talk: ChatSession) -> Iterator[str]:
     except EOFError:
         return
     finally:
-        typed_lines.save_lines()
+        input_history.save()
 
 
 def _read_piped() -> Iterator[str]:
@@ -309,7 +309,7 @@ def _offer_night(talk: ChatSession) -> None:
 def _run_exchange(talk: ChatSession, line: str, interactive: bool) -> None:
     talk.kept, stream = False, interactive and talk.console.is_terminal and not talk.json
     if interactive:
-        typed_lines.redact_last(line, talk.said)
+        input_history.redact_last(line, talk.said)
     reply = _get_reply(talk, line, stream)
     talk.reply = reply
     talk.said = [*talk.said, (True, line), (False, reply.response)][-CONTEXT_LINES:]

@@ -14,7 +14,7 @@ from typing import TypeVar
 from insula import foreign
 from insula import settings as settings_module
 from insula.caches import clear_on_erasure
-from insula.cli.typed import TypedLines
+from insula.cli.input_history import InputHistory
 from insula.coding.step.digests import hash_text
 from insula.llm.budget import Account, Budget
 from insula.llm.local import weights_of
@@ -35,7 +35,7 @@ PLAIN = 40
 """Characters of a user's name that may name a folder."""
 T = TypeVar("T")
 
-typed_lines = clear_on_erasure(TypedLines())
+input_history = clear_on_erasure(InputHistory())
 """What was typed into chats; it goes with whatever a command, or the server that it starts, erases."""
 
 

@@ -10,10 +10,10 @@ FILE = "history"
 LENGTH = 1_000
 
 
-class TypedLines:
+class InputHistory:
     """The lines, in the memory of `readline` and in a file; where Python has no `readline` there are none."""
 
-    def load_lines(self) -> None:
+    def load(self) -> None:
         """Bring back what was typed before."""
         with suppress(ImportError, OSError):
             import readline
@@ -33,7 +33,7 @@ class TypedLines:
             if typed := readline.get_current_history_length():
                 readline.replace_history_item(typed - 1, take_answer(line, said)[0])
 
-    def save_lines(self) -> None:
+    def save(self) -> None:
         """Keep them for the next time, without their secrets."""
         with suppress(ImportError, OSError):
             import readline
