@@ -54,11 +54,13 @@ LIVED: Mapping[HeadName, int] = {"personal": 6, "fact": 8}
 nearest to what people write."""
 PLAIN: Mapping[HeadName, tuple[int, int]] = {"personal": (6, 6), "fact": (4, 10)}
 """The same of a plain sentence that means what the head decides, and of one that does not."""
-TRAFFIC: Mapping[HeadName, tuple[str, int]] = {"personal": ("_traffic", 4), "fact": ("_traffic.", 3)}
-"""The tables of what people type to an assistant that a head reads, by what stands in their names, and how often. With
-the second, in which many tell what is so at the moment, `fact` keeps less of people's lives."""
+TYPED = ("_traffic.jsonl", "_traffic_2.jsonl")
+"""Tables of what people type to an assistant."""
+READS_TYPED: Mapping[HeadName, tuple[str, ...]] = {"personal": TYPED, "fact": TYPED[:1]}
+"""Those of them that a head reads. With the second, in which many tell what is so at the moment, `fact` keeps less of
+people's lives."""
 REAL: Mapping[HeadName, int] = {"personal": 4, "fact": 3}
-"""How often it reads a real message, of which there are few."""
+"""How often it reads a real message, of which there are few, and one of these tables."""
 AT_ONCE = 256
 MATTERS = 6
 """Things that are put into each template of what is to be forgotten."""
@@ -580,13 +582,13 @@ def _lived(head: HeadName) -> Iterator[Message]:
 
 def _plain(head: HeadName) -> Iterator[Message]:
     """What is told and asked in the plainest words, and what people type to an assistant."""
-    traffic, times = TRAFFIC[head]
     for file, number, row in rows_in("plain"):
         label = _label(head, row["kind"])
-        if label is not None and ("_traffic" not in file or traffic in file):
+        is_typed = file.endswith(TYPED)
+        if label is not None and (not is_typed or file.endswith(READS_TYPED[head])):
             pieces = _read_by(head, row["text"], file[:2])
-            often = times if "_traffic" in file else PLAIN[head][not label]
-            yield Message(row["text"], pieces, file[:2], label, f"plain {number}", times=often)
+            times = REAL[head] if is_typed else PLAIN[head][not label]
+            yield Message(row["text"], pieces, file[:2], label, f"plain {number}", times=times)
 
 
 def _label(head: HeadName, kind: str) -> bool | None:

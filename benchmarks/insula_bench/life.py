@@ -46,7 +46,7 @@ LATER = (
     *("later", "third", "fourth", "fifth", "sixth", "fifteenth"),
     *("sixteenth", "seventeenth", "twenty_second", "twenty_third", "thirty_second", "thirty_third"),
 )
-"""Tables of questions by other authors that can be lived; no fit reads the last five."""
+"""Tables of questions by other authors that can be lived; no fit reads the last six."""
 FURTHER = (
     *("seventh", "eighth", "ninth", "tenth", "eleventh", "twelfth", "thirteenth", "fourteenth"),
     *("sixth", "fifteenth", "eighteenth", "nineteenth", "twentieth", "twenty_first"),

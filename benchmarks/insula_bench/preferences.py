@@ -204,9 +204,7 @@ def _plain() -> Iterator[Said]:
     and so are the tables of facts alone (`_facts`), with which fewer preferences are heard, and of what people type to
     an assistant (`_traffic`), with which more are heard that nobody stated."""
     for file, number, row in heads.rows_in("plain"):
-        if row["kind"] not in {"standing", "forget"} and not file.endswith(
-            ("_facts.jsonl", "_traffic.jsonl", "_traffic_2.jsonl")
-        ):
+        if row["kind"] not in {"standing", "forget"} and not file.endswith(("_facts.jsonl", *heads.TYPED)):
             pieces, group = pieces_of(row["text"], file[:2]), f"plain {row['kind']} {number}"
             yield Said(row["text"], pieces, file[:2], OF_NOW, group)
 
