@@ -300,6 +300,7 @@ leaves = texts | st.integers(-(10**12), 10**12) | st.floats(allow_nan=False, all
 
 
 @given(st.recursive(leaves, lambda inner: st.lists(inner, max_size=4) | st.dictionaries(texts, inner, max_size=4)))
+@example([{"PASSWORD=": []}, [], ""])
 @settings(max_examples=100, deadline=None)
 def test_json_stays_json(value: object) -> None:
     for ascii_only in (True, False):

@@ -147,7 +147,7 @@ PLACES = (
     ("azure", "key1,key2,primary,secondary", "v", r"\b(?:key[12]|(?:primary|secondary)[ _-]?key)\b[^\n]{0,60}?(?<![\w+/])(?P<s>[\w+/]{86}==)", ""),
     ("password", "wifi:", "v", r"""\bwifi:[^\n]{0,160}?(?<=[;:])p:"?(?P<s>[^;"\n]{4,63})""", "solid"),
     ("password", "app", "v", r"""\bapp[ -]?pass[a-zß]{3,10}\b[^\n]{0,24}?["'“„«: ](?P<s>[a-z]{4}(?: [a-z]{4}){3})(?!\w)""", "jumbled"),
-    ("password", "password=,passphrase=,passwd=,_pass=", "v", r"""(?<![\w-])\w{0,40}(?:password|passphrase|passwd|_pass)=(?P<q>["'])(?P<s>(?![${])[^"'\n\\]{2,64} [^"'\n\\]{2,64})(?P=q)(?!\s*[;,]\s*\w+=)""", "said"),
+    ("password", "password=,passphrase=,passwd=,_pass=", "v", r"""(?<![\w-])\w{0,40}(?:password|passphrase|passwd|_pass)=(?P<q>["'])(?P<s>(?!\s?[:,\]}]|[${])[^"'\n\\]{2,64} [^"'\n\\]{2,64})(?P=q)(?!\s*[;,]\s*\w+=)""", "said"),
     ("card", "cvv,cvc,csc", "v", r"""\b(?:cvv2?|cvc2?|csc)\b["' :=]{0,5}(?:is |code |number ){0,2}(?P<s>\d{3,4})(?!\w)""", "check"),
     ("card", "code", "v", r"\d{4}[ -]?(?:\d{6}[ -]?|\d{4}[ -]?\d{4}[ -]?)\d{4,5}\b[^\n]{0,40}\bcode:? (?P<s>\d{3,4})(?!\w)", ""),
     # letters large and small, a number, and a sign between them, in a word that stands alone
