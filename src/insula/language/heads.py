@@ -34,6 +34,8 @@ REQUEST = DIMENSIONS + 1280
 """Numbers that are read of what asks for something: see `read_request`."""
 SCALE = 8.0
 """What its vectors, of unit length, are multiplied by, so that the same steps fit all heads."""
+SHARED = 2**17
+"""Steps of a product of matrices up to which no library shares it among threads."""
 LOWEST = -30.0
 """Log-odds of what cannot be told."""
 _LEAST = 1e-4
@@ -165,15 +167,14 @@ def answer_affinities(questions: Weights, lines: Weights) -> Weights:
     if questions.shape[1] != REQUEST or lines.shape[1] != DIMENSIONS:
         return np.zeros((len(questions), len(lines)), np.float32)
     told, sought = _load_projections("answer").told, _seek_answers(questions)
-    meant: Weights = np.asarray(sought @ told[:-1].T, np.float32)
-    return row_products(meant, lines) + np.asarray(sought @ told[-1], np.float32)[:, None]
+    return row_products(row_products(sought, told[:-1]), lines) + row_products(sought, told[-1:])
 
 
 def _seek_answers(questions: Weights) -> Weights:
     """What each question seeks: a part that its vector tells, and a hidden layer on all that is read of it."""
     asked, _, hidden, out = _load_projections("answer")
-    felt = np.maximum(questions @ hidden[:-1] + hidden[-1], 0.0)
-    return questions[:, :DIMENSIONS] @ asked[:-1] + asked[-1] + felt @ out
+    felt = np.maximum(row_products(questions, hidden[:-1].T) + hidden[-1], 0.0)
+    return row_products(questions[:, :DIMENSIONS], asked[:-1].T) + asked[-1] + row_products(felt, out.T)
 
 
 def asked_direction(line: Vector) -> Vector:
@@ -234,10 +235,13 @@ def read_places(text: str) -> Vector:
 def row_products(first: Weights, second: Weights) -> Weights:
     """The product of each row of one matrix with each of another.
 
-    One row after the other: OpenBLAS shares a product of more than 2^18 steps among threads, which spin as they wait
-    (15 ms of CPU for 3 rows with 400, instead of 0.1).
+    One row after the other, and in parts: OpenBLAS shares a product of more than 2^18 steps among threads, which spin
+    as they wait (15 ms of CPU for 3 rows with 400, instead of 0.1).
     """
-    return np.array([second @ row for row in first], np.float32).reshape(len(first), len(second))
+    at_once = max(1, SHARED // max(1, second.shape[1]))
+    parts = [second[at : at + at_once] for at in range(0, len(second), at_once)]
+    products = [np.concatenate([part @ row for part in parts]) for row in first] if parts else []
+    return np.array(products, np.float32).reshape(len(first), len(second))
 
 
 def limit_direction(request: Vector) -> Vector:
