@@ -105,6 +105,7 @@ bench: $(VENV)/run.stamp ## measure a turn, recall and the monitor: DATA=<a LoCo
 
 heads: $(VENV)/test.stamp ## fit the heads that tell what a sentence means, on the data in benchmarks/ (half an hour)
 	@$(BIN)/insula bench heads --write
+	@PYTHONPATH=benchmarks $(BIN)/python -m insula_bench.predicted --write
 	@$(BIN)/insula bench preferences --write
 	@$(BIN)/insula bench forget --write
 	@$(BIN)/insula bench word --fit

@@ -440,12 +440,15 @@ def bench_life(
     show: Annotated[str, typer.Option(help="Show each case of the rows whose name holds this.")] = "",
     short: Annotated[bool, typer.Option("--short", help="The questions alone, without the lives.")] = False,
     claims: Annotated[bool, typer.Option("--claims", help="Print what each claim of the register is worth.")] = False,
+    read: Annotated[
+        bool, typer.Option("--read", help="Let a good reader stand in for the user's own model once all is told.")
+    ] = False,
     json: Json = False,
 ) -> None:
     """What Insula puts before the model, stores and says in ordinary life, and what it finds where it is needed."""
     from insula_bench.life import run
 
-    raise typer.Exit(run(data, language, half, show, short, claims, json))
+    raise typer.Exit(run(data, language, half, show, short, claims, read, json))
 
 
 @app.command("word")

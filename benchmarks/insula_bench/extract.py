@@ -26,7 +26,7 @@ from insula.memory.retrieval.embedding import embed_text
 from insula.memory.storage.schema import memories, statements
 from insula.memory.storage.store import Store
 from insula.metacognition import Metacognition
-from insula.night.understanding import read_next_lines
+from insula.night.understanding import UnderstandingReport, read_next_lines
 from insula.testing import FrozenClock, Request, ScriptedModel, memory_store
 from insula.text.pasted import ELLIPSIS, QUOTED
 
@@ -123,13 +123,13 @@ async def _measured(rows: Sequence[Row], said: Mapping[str, Row], name: str) -> 
 
 
 async def _lived(row: Row, arm: str, reader: Model) -> Told:
-    async with _told(row) as (mind, clock):
+    async with tell(row) as (mind, clock):
         if arm in {"neither", "extraction"}:
             await mind.store.run(_wiped)
         refused, kept, invented = Counter[str](), 0, 0
         if arm not in {"neither", "heads"}:
             try:
-                while report := await read_next_lines(mind.store, USER, reader, embed=embed_text, tokens=10**9):
+                for report in await read_all(mind, reader):
                     refused.update(report["refused"])
                     made, false = await _made(mind.store, report["understood"], row)
                     kept, invented = kept + made, invented + false
@@ -150,7 +150,7 @@ def _wished(preference: Row) -> str:
 
 
 @asynccontextmanager
-async def _told(row: Row) -> AsyncGenerator[tuple[Metacognition, FrozenClock]]:
+async def tell(row: Row) -> AsyncGenerator[tuple[Metacognition, FrozenClock]]:
     """A mind to which a conversation was said, turn by turn."""
     clock = FrozenClock()
     async with memory_store(lambda: clock().timestamp()) as store:
@@ -177,6 +177,14 @@ async def _ask(mind: Metacognition, row: Row, question: Row, kind: str) -> Outco
     shown = tuple(one.memory.content for one in turn.recalled if one.memory.id in turn.shown)
     wishes = tuple(one.text for one in turn.wishes)
     return Outcome(row["language"], kind, question["ask"], question.get("answer"), turn.confidence.level, shown, wishes)
+
+
+async def read_all(mind: Metacognition, reader: Model) -> list[UnderstandingReport]:
+    """Let a model read all that was said."""
+    reports: list[UnderstandingReport] = []
+    while report := await read_next_lines(mind.store, USER, reader, embed=embed_text, tokens=10**9):
+        reports.append(report)
+    return reports
 
 
 def _wiped(connection: sa.Connection) -> None:
@@ -225,9 +233,10 @@ def hostile(request: Request) -> Row:
     others = re.findall(r'^\{"assistant": (".*")\}$', request.prompt, re.MULTILINE)
     claimed = [jsonlib.loads(one) for one in others]
     first = lines[0][0] if lines else 1
+    predicted = {"questions": ["Where do I live?", "What is the capital of France?"], "requests": ["Suggest a dinner."]}
     return {
         "statements": [
-            *({"line": number, "span": text, "owner": "speaker", "modality": "holds"} for number, text in lines),
+            *({"line": number, "span": text, "owner": "speaker", **predicted} for number, text in lines),
             *({"line": first, "span": text[:300], "owner": "speaker"} for text in claimed),
             {"line": first, "span": "I live in Atlantis.", "owner": "speaker"},
         ],

@@ -87,12 +87,13 @@ NEITHER: Mapping[HeadName, frozenset[str]] = {
 """Kinds that a head learns nothing from: they may hold what it decides, and are not labelled for it."""
 POINTS: Mapping[HeadName, Mapping[str, float]] = {
     "personal": {"sure": 0.005, "untold": 0.002},
-    "fact": {"store": 0.06, "others": 0.04, "brief": 0.01, "answer": 0.65},
+    "fact": {"store": 0.06, "others": 0.04, "sure": 0.01, "answer": 0.65},
     "handed": {"cut": 0.03, "announce": 0.006},
 }
 """For each action, the share of ordinary real messages that it may take by mistake; of `handed`, which no real message
 is labelled for, the share of what leads to words of the user's own. A sentence that says neither "I" nor "my" is stored
-as a fact from `others` on, one of a word or two from `brief` on."""
+as a fact from `others` on, one of a word or two from `sure` on; what is as sure stays one where the user's own model
+finds none."""
 
 
 CHAT = "xpersona"

@@ -26,6 +26,7 @@ from insula.metacognition.turn import Turn
 from insula.stats import wilson
 from insula.testing import FrozenClock, ScriptedModel, memory_store
 from insula.types import TURN
+from insula_bench import readings
 
 BEGIN = datetime(2026, 1, 5, 12, tzinfo=UTC)
 MINUTE, HOUR, DAY = 60.0, 3_600.0, 86_400.0
@@ -35,6 +36,8 @@ REPLY = "All right, here is what I think about that."
 REPLY_CHARS = 16_000
 TOLD_BEFORE = (0, 13, 60)
 """Facts that were told before a real conversation, as many as there are lives for."""
+READ_EVERY = 20
+"""Facts of a life that are read at once, as a user's own model reads a day."""
 PER = 1_000
 OVER = "; no longer since "
 """What a line says that is told as over, in every language."""
@@ -157,11 +160,14 @@ class Measure(NamedTuple):
         }
 
 
-def run(data: str | None, language: str, half: str, show: str, short: bool, claims: bool, json: bool) -> int:
+def run(
+    data: str | None, language: str, half: str, show: str, short: bool, claims: bool, is_read: bool, json: bool
+) -> int:
     """Live all that is asked for, and print the tables; of `claims` what each is worth, with all switched on."""
     chosen = [one for one in languages() if language in ("", one)]
     on = [name for name in REGISTER if claims and not name.startswith(SENSE)]
-    lived = asyncio.run(live(chosen, half, Path(data) if data else None, short=short, claims=on))
+    folder = Path(data) if data else None
+    lived = asyncio.run(live(chosen, half, folder, short=short, claims=on, is_read=is_read))
     if claims:
         print(jsonlib.dumps(of_claims(lived), indent=2))
         return _show_claims(show, lived)
@@ -182,28 +188,38 @@ def languages() -> tuple[str, ...]:
 
 
 async def live(
-    chosen: Sequence[str], half: str, data: Path | None, *, short: bool = False, claims: Sequence[str] = ()
+    chosen: Sequence[str],
+    half: str,
+    data: Path | None,
+    *,
+    short: bool = False,
+    claims: Sequence[str] = (),
+    is_read: bool = False,
 ) -> list[Lived]:
-    """What each message of the tables came to; of lives and real conversations where not `short`."""
+    """What each message of the tables came to; of lives and real conversations where not `short`.
+
+    Args:
+        is_read: whether a good reader reads what is told, where `readings` has one: in the place of the user's model.
+    """
     lived: list[Lived] = []
     for language in chosen:
-        lived += await ask_questions(language, half, claims)
+        lived += await ask_questions(language, half, claims, is_read=is_read)
         if not (short or claims):
             for nights in (0, 3):
                 for table in HELD_LIVES:
-                    lived += await live_life(table, language, nights, claims)
-    if not short:
+                    lived += await live_life(table, language, nights, claims, is_read=is_read)
+    if not (short or is_read):
         for fortnight in read_fortnights():
             if fortnight["languages"][0] in chosen:
                 lived += await live_fortnight(fortnight, claims)
     if data is not None:
         for language in chosen:
             for told in TOLD_BEFORE:
-                lived += await live_conversations(data, language, told, claims)
+                lived += await live_conversations(data, language, told, claims, is_read=is_read)
     return lived
 
 
-async def ask_questions(language: str, half: str, claims: Sequence[str] = ()) -> list[Lived]:
+async def ask_questions(language: str, half: str, claims: Sequence[str] = (), *, is_read: bool = False) -> list[Lived]:
     """The messages of a language's table.
 
     Questions and requests come in sessions of their own, after its person told their facts; statements and preferences
@@ -213,24 +229,30 @@ async def ask_questions(language: str, half: str, claims: Sequence[str] = ()) ->
     facts = [row["text"] for row in rows if row["kind"] == "told"]
     wanted = [row for row in rows if row["kind"] != "told" and (half in ("", *LATER) or half == row["half"])]
     async with person(facts, claims) as (mind, clock):
+        if is_read:
+            await readings.read_told(mind, half, language, rows)
         asks = [row for row in wanted if row["kind"] in {"world", "personal", "both", "shaped"}]
-        lived = [await _say(mind, clock, row["id"], row, "questions", language) for row in asks]
+        lived = [await _say(mind, clock, row["id"], row, "questions", language, is_read=is_read) for row in asks]
     for row in wanted:
         if row not in asks:
             async with person((), claims) as (mind, clock):
-                lived.append(await _say(mind, clock, row["id"], row, "questions", language))
+                lived.append(await _say(mind, clock, row["id"], row, "questions", language, is_read=is_read))
     return lived
 
 
-async def live_life(life: str, language: str, nights: int, claims: Sequence[str] = ()) -> list[Lived]:
+async def live_life(
+    life: str, language: str, nights: int, claims: Sequence[str] = (), *, is_read: bool = False
+) -> list[Lived]:
     """A person's life of two hundred facts, in which nothing ends, and each of them asked for in two wordings."""
     rows = read(life, language)
     lived: list[Lived] = []
     async with person((), claims) as (mind, clock):
-        for row in rows:
+        for told, row in enumerate(rows, 1):
             clock.advance(HOUR)
             async with mind.turn(USER, f"told {row['session']}", row["text"]) as turn:
                 turn.finish(REPLY)
+            if is_read and told % READ_EVERY == 0:
+                await readings.read_told(mind, life, language, rows[:told])
         for _ in range(nights):
             clock.advance(DAY)
             await mind.sleep(USER)
@@ -271,11 +293,15 @@ def read_fortnights() -> list[Row]:
     return [jsonlib.loads(line) for line in text.splitlines()]
 
 
-async def live_conversations(folder: Path, language: str, told: int, claims: Sequence[str] = ()) -> list[Lived]:
+async def live_conversations(
+    folder: Path, language: str, told: int, claims: Sequence[str] = (), *, is_read: bool = False
+) -> list[Lived]:
     """The labelled conversations of a language, each a session, after so many facts of a life were told."""
-    facts = [row["text"] for row in read("lives", language)[:told]]
+    rows = read("lives", language)[:told]
     lived: list[Lived] = []
-    async with person(facts, claims) as (mind, clock):
+    async with person([row["text"] for row in rows], claims) as (mind, clock):
+        if is_read:
+            await readings.read_told(mind, "lives", language, rows)
         for conversation, labels in _labelled(folder, language):
             turns = conversation["turns"]
             for place, said in enumerate(turns):
@@ -481,11 +507,21 @@ async def person(facts: Sequence[str], claims: Sequence[str] = ()) -> AsyncGener
 
 
 async def _say(
-    mind: Metacognition, clock: FrozenClock, session: str, row: Row, table: str, language: str, reply: str = REPLY
+    mind: Metacognition,
+    clock: FrozenClock,
+    session: str,
+    row: Row,
+    table: str,
+    language: str,
+    reply: str = REPLY,
+    *,
+    is_read: bool = False,
 ) -> Lived:
     clock.advance(HOUR)
     async with mind.turn(USER, session, row["text"]) as turn:
         done = turn.finish(reply[:REPLY_CHARS])
+    if is_read and row["kind"] in readings.FACTS_KNOWN:
+        await readings.read_said(mind, row)
     told = done.verdict.text if done.verdict else ""
     kept = await _kept(mind, turn)
     return Lived(

@@ -90,6 +90,7 @@ def move_back(connection: sa.Connection) -> None:
     for column in ("taken INTEGER NOT NULL DEFAULT 0", "cap JSON", "cost DOUBLE PRECISION NOT NULL DEFAULT 0"):
         connection.execute(sa.text(f"ALTER TABLE spending ADD COLUMN {column}"))
     connection.execute(sa.text("INSERT INTO spending (night, user_id, taken) VALUES ('2026-01-06', 0, 1)"))
+    connection.execute(sa.text("DROP TABLE predicted_queries"))
     set_version(connection, OLDEST)
 
 

@@ -138,13 +138,23 @@ def select_facts(candidates: Iterable[FactCandidate], vectors: Mapping[str, Vect
     )
 
 
+def is_surely_fact(candidate: FactCandidate, vectors: Mapping[str, Vector]) -> bool:
+    """Whether a sentence surely tells a fact, so that a reader who finds none in it has overlooked it.
+
+    Where there are no vectors, whatever may tell a fact does.
+    """
+    chances = [predict_chance("fact", text, vectors.get(text)) for text in candidate.weighed]
+    answers = bool(candidate.asked or candidate.follows)
+    return answers or all(chance is None or chance >= operating_point("fact", "sure") for chance in chances)
+
+
 def _is_fact(candidate: FactCandidate, vector: Vector | None) -> bool:
     likely = predict_chance("fact", candidate.meant, vector)
     if likely is None:
         return candidate.own
     if candidate.asked or candidate.follows:
         return likely >= operating_point("fact", "answer")
-    action = ("store" if candidate.own else "others") if _is_clause(candidate.text) else "brief"
+    action = ("store" if candidate.own else "others") if _is_clause(candidate.text) else "sure"
     return likely >= operating_point("fact", action) and not _asks_rather(candidate, vector, likely)
 
 

@@ -82,6 +82,23 @@ class LimitsCard(TypedDict):
     points: Mapping[str, float]
 
 
+class PredictedCard(TypedDict):
+    """The scores of lines for which the user's own model predicted queries; see `insula_bench.predicted`."""
+
+    line: Mapping[str, float]
+    """How likely a line answers, of the log-odds without them and of the nearest query (`expected`)."""
+    limit: Mapping[str, float]
+    """The same of how likely it limits the answer, at the point of `limits`."""
+    held: Mapping[str, float]
+    """The chance that any line answers, of the likeliest one."""
+    lines: Mapping[str, float]
+    """What lets remembered lines in; see `insula.turn.gate`."""
+    least: Mapping[str, float]
+    """From which score on a predicted query is kept, by its kind."""
+    task: Mapping[str, float]
+    """From which cosine on a message is of the tasks to which a preference is limited (`least`)."""
+
+
 class Cards(TypedDict):
     """The cards of all heads."""
 
@@ -90,6 +107,7 @@ class Cards(TypedDict):
     handed: HeadCard
     answer: AnswerCard
     limits: LimitsCard
+    predicted: PredictedCard
 
 
 class Head(NamedTuple):

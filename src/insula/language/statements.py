@@ -43,6 +43,22 @@ CONDITIONS = frozenset(
 )
 """Words of a condition, and calls to imagine something, that may follow a fact."""
 MARKS: tuple[Mark, ...] = ("negated", "ended", "corrects", "changes")
+QueryKind = Literal["question", "request", "task"]
+
+
+class PredictedQuery(NamedTuple):
+    """A message that the user may send later, for which what they said is needed, as their own model predicts it.
+
+    It brings to mind what shares no word with what is asked: documents are found by the queries that a
+    model predicts for them (Nogueira et al. 2019, "Document Expansion by Query Prediction").
+    """
+
+    kind: QueryKind
+    """A `question` is answered by a statement; the answer to a `request` has to take one into account; a `task` is of
+    those to which a preference is limited."""
+    text: str
+    vector: Vector | None = None
+    """What it means, once that is told."""
 
 
 def classify_modality(clause: str, language: str) -> Modality:

@@ -8,6 +8,7 @@ whether it lacks the kind of value asked for, stands beside the score: it bounds
 """
 
 import math
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
 from typing import Literal, NamedTuple
@@ -21,12 +22,15 @@ from insula.language.heads import (
     asked_direction,
     limit_odds,
     load_cards,
+    log_odds,
+    read_request,
     row_products,
     vector_of,
 )
 from insula.language.owner import ASSISTANT, USER, find_owners, names_among
-from insula.language.statements import MessageQuestion, Modality, Statement
+from insula.language.statements import MessageQuestion, Modality, PredictedQuery, QueryKind, Statement
 from insula.memory.retrieval.matching import add_aliases, find_aliases, find_superseded, holds_answer, is_about
+from insula.memory.storage.queries import StoredQuery
 from insula.memory.storage.rows import StoredStatement
 from insula.types import Bearing
 
@@ -46,6 +50,9 @@ NEVER = -9.0
 """Log-odds of a line that is surely of another, or no fact: said in a game, in jest, or supposed."""
 PIECE = 0.2
 """How much less a sentence of a message counts for than the whole of it."""
+SEVERAL = 2
+"""Questions that were predicted for a line from which on it is less likely where none of them is near: a reader that
+sees one alone has not looked at it from all sides."""
 NEAREST = 24
 """Statements that are weighed for each question: those that are nearest by their vectors, or by their words."""
 PLANNED: frozenset[Modality] = frozenset({"wish", "plan"})
@@ -171,6 +178,66 @@ def find_nearness(sought: Sequence[Vector], vectors: Sequence[tuple[int, Vector]
     return nearness
 
 
+def find_expected(kind: QueryKind, sought: Sequence[Vector], predicted: Sequence[StoredQuery]) -> dict[int, float]:
+    """By its memory, the cosine of a message and of the nearest query of a kind that was predicted for it.
+
+    Args:
+        sought: what is read of the message and of its sentences; see `insula.language.heads.read_request`.
+        predicted: what the user's own model predicted for the memories; for those without, nothing is told.
+    """
+    asked = np.array([vector_of(request) for request in sought])
+    read = [query for query in predicted if query.kind == kind and sought and query.vector.size == asked.shape[1]]
+    if not read:
+        return {}
+    cosines = row_products(asked, np.array([query.vector for query in read])).max(axis=0)
+    expected: dict[int, float] = {}
+    for query, cosine in zip(read, map(float, cosines), strict=True):
+        expected[query.memory] = max(cosine, expected.get(query.memory, cosine))
+    return expected
+
+
+def describe_expected(sought: Sequence[Vector], predicted: Sequence[StoredQuery]) -> dict[int, dict[str, float]]:
+    """By its memory, the cosine of a message and of the nearest question that was predicted for it (`expected`), and
+    how many were (`questions`)."""
+    counts = Counter(query.memory for query in predicted if query.kind == "question")
+    near = find_expected("question", sought, predicted)
+    return {memory: {"expected": cosine, "questions": float(counts[memory])} for memory, cosine in near.items()}
+
+
+def find_tasks(requests: Sequence[Vector], predicted: Sequence[StoredQuery]) -> frozenset[int]:
+    """The messages that limited a preference to such tasks as are asked for.
+
+    Args:
+        requests: what is read of the message and of its sentences.
+        predicted: what the user's own model predicted for the memories.
+    """
+    near = find_expected("task", requests, predicted)
+    least = load_cards()["predicted"]["task"]["least"]
+    return frozenset(query.message for query in predicted if query.message and near.get(query.memory, 0.0) >= least)
+
+
+def is_needed_for(query: PredictedQuery, personal: float, statement: Vector) -> bool:
+    """Whether a query that a model predicted may be kept for a statement: that is likely needed for it.
+
+    Else a question of the world that is predicted for a fact would bring the fact up whenever somebody asks it. Of the
+    questions that people wrote 95 in 100 are kept, of questions of the world set beside any statement some three
+    (`insula_bench.predicted`).
+
+    Args:
+        query: with its vector.
+        personal: the chance that only the user can have told what it asks.
+        statement: what the statement means.
+    """
+    if query.vector is None or query.vector.size != DIMENSIONS or statement.size != DIMENSIONS:
+        return False
+    asked, facts = read_request(query.text, query.vector)[None, :], statement[None, :]
+    least = load_cards()["predicted"]["least"][query.kind]
+    if query.kind == "request":
+        return float(limit_odds(asked, facts)[0, 0]) >= least
+    parts = {"near": float(query.vector @ statement), "near_affinity": float(answer_affinities(asked, facts)[0, 0])}
+    return answer_odds(parts) + min(log_odds(personal), 0.0) >= least
+
+
 class LikeliestAnswer(NamedTuple):
     """The statement of a memory that likeliest answers any of what is asked."""
 
@@ -264,16 +331,32 @@ def answer_odds(parts: Mapping[str, float], *, is_meant: bool = True) -> float:
         is_meant: whether there are vectors; without, the words in common alone tell.
     """
     weights = _load_weights("meant" if is_meant else "worded")
-    return sum(weight * parts.get(name, 0.0) for name, weight in weights.items()) + weights["intercept"]
+    odds = sum(weight * parts.get(name, 0.0) for name, weight in weights.items()) + weights["intercept"]
+    if not is_meant or "expected" not in parts:
+        return odds
+    weighed = weigh_expected("line", odds, parts["expected"])
+    return weighed if parts.get("questions", 0.0) >= SEVERAL else max(odds, weighed)
 
 
-def holding_chance(best: float) -> float:
+def weigh_expected(what: Literal["line", "limit"], odds: float, expected: float) -> float:
+    """The log-odds that a line answers, or limits the answer, where queries were predicted for it.
+
+    Args:
+        odds: those without the queries.
+        expected: the cosine of what is asked and of the nearest query.
+    """
+    weights = load_cards()["predicted"][what]
+    return weights["odds"] * odds + weights["expected"] * expected + weights["intercept"]
+
+
+def holding_chance(best: float, *, is_predicted: bool = False) -> float:
     """The chance that memory holds what is asked.
 
     Args:
         best: the log-odds that the likeliest of the user's lines answers.
+        is_predicted: whether queries were predicted for that line.
     """
-    weights = _load_weights("held")
+    weights = load_cards()["predicted"]["held"] if is_predicted else _load_weights("held")
     return 1 / (1 + math.exp(-(weights["best"] * best + weights["intercept"])))
 
 

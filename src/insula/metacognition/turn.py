@@ -3,7 +3,17 @@
 import asyncio
 import logging
 import time
-from collections.abc import AsyncIterable, AsyncIterator, Coroutine, Generator, Iterable, Iterator, Mapping, Sequence
+from collections.abc import (
+    AsyncIterable,
+    AsyncIterator,
+    Collection,
+    Coroutine,
+    Generator,
+    Iterable,
+    Iterator,
+    Mapping,
+    Sequence,
+)
 from contextlib import contextmanager
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -328,7 +338,7 @@ class Turn:
                 self._wished = wishes_of(self._own, own, self._vectors, self.history)
         with self.kept_from_host("forget"):
             await self._hear_request(pieces, recollection.recalled)
-        learned = self._draw_lessons(place, self.analysis)
+        learned = self._draw_lessons(place, self.analysis, recollection.tasks)
         self._prepare_instructions(
             self.analysis, asked, recollection, learned, self._with_limits(more) if limit < usual else ()
         )
@@ -427,14 +437,14 @@ class Turn:
         self._regulation, self.adaptations = begun.regulation, begun.adaptations
         self.conditions = begun.conditions.reasons
 
-    def _draw_lessons(self, place: Place, asked: Analysis) -> tuple[guidance.UsedGuidance, ...]:
+    def _draw_lessons(self, place: Place, asked: Analysis, tasks: Collection[int]) -> tuple[guidance.UsedGuidance, ...]:
         """The lessons that the message brings up; wishes and insights with them."""
         if (known := self._learned) is None:
             return ()
         with self.kept_from_host("lessons"):
             said = self.engine.asked_for_now((self.user, self.session), self._wished)
             self.wishes = guidance.select_preferences(
-                known.wishes, asked.terms, said, payload=is_payload(self._content)
+                known.wishes, asked.terms, said, tasks=tasks, payload=is_payload(self._content)
             )
             holdout = self.engine.holdout
             self.insights = guidance.bring_up_insights(known.insights, asked.terms, place.session_id, holdout)

@@ -16,17 +16,26 @@ from insula.errors import BudgetExceeded, ModelError, ModelMalformed, ModelRefus
 from insula.language.extract.answer import Answer
 from insula.language.extract.check import Checked, ExtractedFact, check_answer
 from insula.language.extract.request import ExtractionLine, ExtractionRequest, Known, build_request
+from insula.language.facts import find_fact_candidates, is_surely_fact
 from insula.language.handed import Hands, UsersWords, users_lines
 from insula.language.heads import Vector, predict_chance
 from insula.language.owner import ASSISTANT, USER
 from insula.language.preferences import LONGEST, meaning_of, part_of
 from insula.language.preferences import Preference as Wanted
-from insula.language.statements import Statement, Utterance
+from insula.language.statements import PredictedQuery, Statement, Utterance
 from insula.llm.budget import Account, bound_tokens
 from insula.llm.client import Prompt, generate_reply
 from insula.memory.privacy.isolation import on_behalf_of
+from insula.memory.relevance import is_needed_for
 from insula.memory.retrieval import extraction
-from insula.memory.retrieval.embedding import embed_each, hands_of, read_requests
+from insula.memory.retrieval.embedding import (
+    embed_all,
+    embed_each,
+    embed_text,
+    hands_of,
+    predict_personal,
+    read_requests,
+)
 from insula.memory.retrieval.extraction import LineContent
 from insula.memory.retrieval.query import build_cue
 from insula.memory.storage import unread
@@ -46,11 +55,12 @@ from insula.types import Usage
 if TYPE_CHECKING:
     from insula.llm.model import Model
 
-LINES = 32
-"""Lines of one call, those of the assistant among them: what is read in them fits into an answer of `MAX_TOKENS`."""
+LINES = 24
+"""Lines of one call, those of the assistant among them: what is read in them, with what may be asked of it later, fits
+into an answer of `MAX_TOKENS`."""
 KNOWN_EACH, MOST_KNOWN, MOST_WISHES = 3, 24, 24
 """Facts that are shown for each line, and for all of them; and preferences that stand."""
-MAX_TOKENS = 3_000
+MAX_TOKENS = 4_500
 TEMPERATURE = 0.0
 TIMEOUT = 90.0
 """Seconds that a model may take; nobody waits for it."""
@@ -70,6 +80,8 @@ class UnderstandingReport(TypedDict):
     lines: int
     understood: list[int]
     """The memories of which the model said what they state."""
+    dropped: list[int]
+    """The memories that had been taken for facts, in which the model found none."""
     ended: list[list[int]]
     """Memories that are over, each with the one that ended it."""
     wishes: int
@@ -135,6 +147,7 @@ async def read_lines(reader: Reader) -> UnderstandingReport | None:
     report: UnderstandingReport = {
         "lines": len(batch.asked.lines),
         "understood": sorted(line.memory for line in extracted.lines),
+        "dropped": sorted(extracted.dropped),
         "ended": sorted([old, new] for old, new in extracted.ends),
         "wishes": len(extracted.wishes) + len(extracted.lifted),
         "refused": dict(refused),
@@ -231,10 +244,7 @@ async def _collect_lines(reader: Reader, batch: Batch, checked: Checked) -> Extr
         line: await asyncio.to_thread(_read_facts, lines[line], checked.facts, batch)
         for line in list(dict.fromkeys(fact.line for fact in checked.facts))
     }
-    made = [
-        LineRead(lines[line].memory, content.line, await _with_vectors(reader, content))
-        for line, content in read.items()
-    ]
+    made = [await _read_meanings(reader, lines[line].memory, content) for line, content in read.items()]
     stored = await reader.store.read(unread.read_known_facts, reader.user_id, [line.memory for line in batch.lines])
     stated = {memory.memory: memory.statements for memory in stored} | {line.memory: line.statements for line in made}
     ends, lifted = list[tuple[int, int]](), list[tuple[str, int]]()
@@ -252,40 +262,75 @@ async def _collect_lines(reader: Reader, batch: Batch, checked: Checked) -> Extr
     spans = [preference.span for preference in checked.preferences]
     vectors = await _embed_texts(reader, spans) or [None for _ in spans]
     wanted = [
-        (preference.line, Wanted(preference.span[:LONGEST], "standing", part_of(vector), preference.scope))
+        (Wanted(preference.span[:LONGEST], "standing", part_of(vector), preference.scope), preference)
         for preference, vector in zip(checked.preferences, vectors, strict=True)
         if not _is_fact(preference.span, vector)
     ]
     wishes = [
-        Wished(lines[line].session, lines[line].turn, line, each)
-        for line, preference in wanted
-        for each in learnable_preferences([preference], batch.own[line], ())
+        Wished(line.session, line.turn, line.message, each, line.memory, await _embed_tasks(reader, preference.queries))
+        for wish, preference in wanted
+        for line in [lines[preference.line]]
+        for each in learnable_preferences([wish], batch.own[preference.line], ())
     ]
     made = [line for line in made if line.statements]
     told = {line.memory for line in made}
-    alone = [line for line, preference in wanted if is_all([preference], lines[line].content)]
+    alone = [preference.line for wish, preference in wanted if is_all([wish], lines[preference.line].content)]
+    stands = {known.memory for known in stored if known.line}
+    dropped = [
+        line.memory
+        for line in map(lines.__getitem__, sorted(checked.silent))
+        if line.memory in stands and not await asyncio.to_thread(_is_surely_fact, reader, line, batch)
+    ]
     wished_only = {lines[line].memory for line in alone} - told  # no fact: it is told from the ledger
     made += [LineRead(memory, "", ()) for memory in sorted(wished_only)]
-    return ExtractedLines(made, ends, wishes, lifted)
+    return ExtractedLines(made, dropped, ends, wishes, lifted)
 
 
 def _read_facts(line: Unread, facts: Iterable[ExtractedFact], batch: Batch) -> LineContent:
-    before = [
-        unread_line
-        for unread_line in batch.lines
-        if unread_line.session == line.session and unread_line.message < line.message
-    ]
-    said = [Utterance(line.content, line.provenance == USER) for line in before if line.content]
-    return extraction.read_line(
-        line.content, line.language, [fact for fact in facts if fact.line == line.message], said
-    )
+    stated = [fact for fact in facts if fact.line == line.message]
+    return extraction.read_line(line.content, line.language, stated, _list_before(line, batch))
 
 
-async def _with_vectors(reader: Reader, read: LineContent) -> tuple[Statement, ...]:
+def _list_before(line: Unread, batch: Batch) -> list[Utterance]:
+    """What was said before a line in its session."""
+    before = [each for each in batch.lines if each.session == line.session and each.message < line.message]
+    return [Utterance(each.content, each.provenance == USER) for each in before if each.content]
+
+
+def _is_surely_fact(reader: Reader, line: Unread, batch: Batch) -> bool:
+    """Whether a line in which the model found nothing surely tells a fact all the same: a reader overlooks things."""
+    own = analyse_text(batch.own[line.message].text, default=line.language or "en")
+    candidates = find_fact_candidates(own, _list_before(line, batch))
+    texts = [text for candidate in candidates for text in candidate.weighed]
+    vectors = embed_all(embed_text, texts) if reader.embed is embed_text and texts else {}
+    return any(is_surely_fact(candidate, vectors) for candidate in candidates)
+
+
+async def _read_meanings(reader: Reader, memory: int, read: LineContent) -> LineRead:
+    """What a line holds, with what it means; the queries that its statements are not likely needed for are left out."""
     vectors = await _embed_texts(reader, list(read.meanings))
     if not vectors:
-        return read.statements
-    return tuple(statement._replace(vector=vector) for statement, vector in zip(read.statements, vectors, strict=True))
+        return LineRead(memory, read.line, read.statements)
+    kept: list[PredictedQuery] = []
+    for vector, queries in zip(vectors, read.queries, strict=True):
+        meant = await _embed_texts(reader, [query.text for query in queries])
+        embedded = [query._replace(vector=made) for query, made in zip(queries, meant, strict=True)]
+        kept += [query for query in embedded if _is_needed(reader, query, vector)]
+    statements = [each._replace(vector=vector) for each, vector in zip(read.statements, vectors, strict=True)]
+    return LineRead(memory, read.line, tuple(statements), tuple(kept))
+
+
+async def _embed_tasks(reader: Reader, queries: Sequence[PredictedQuery]) -> tuple[PredictedQuery, ...]:
+    """The tasks to which a preference is limited, with what they mean; of the shipped embedding alone."""
+    meant = await _embed_texts(reader, [query.text for query in queries]) if reader.embed is embed_text else ()
+    return tuple(query._replace(vector=vector) for query, vector in zip(queries, meant, strict=False))
+
+
+def _is_needed(reader: Reader, query: PredictedQuery, statement: Vector) -> bool:
+    """Whether a predicted query likely needs a statement; of another embedding than the shipped one nobody can tell."""
+    meant = {} if query.vector is None else {query.text: query.vector}
+    personal = predict_personal(reader.embed, query.text, meant)
+    return personal is not None and is_needed_for(query, personal, statement)
 
 
 async def _nearness_to(reader: Reader, words: str, says: Sequence[Statement]) -> float:
@@ -377,19 +422,26 @@ async def understand_lines(night: Night, tokens: int = TOKENS_A_DAY) -> Result:
     if not reports:
         return Result({"read": read}, skipped=why or NOTHING)
     understood = [number for report in reports for number in report["understood"]]
+    dropped = [number for report in reports for number in report["dropped"]]
     ended = [pair for report in reports for pair in report["ended"]]
     wishes = sum(report["wishes"] for report in reports)
     refused = sum((Counter(report["refused"]) for report in reports), Counter[str]())
     report = {
         "lines": sum(report["lines"] for report in reports),
         "understood": understood,
+        "dropped": dropped,
         "ended": ended,
         "wishes": wishes,
         "refused": dict(refused),
         "spent": total_usage(report["usage"] for report in reports),
         "read": read,
     }
-    memories = f"{'memory' if len(understood) == 1 else 'memories'} {', '.join(map(str, understood))}"
     over = [f"memory {old} is over, by memory {new}" for old, new in ended]
-    said = join_parts((f"noted the facts of {memories}" if understood else "", *over))
+    facts = f"noted the facts of {_name_memories(understood)}" if understood else ""
+    none = f"found no fact in {_name_memories(dropped)}" if dropped else ""
+    said = join_parts((facts, none, *over))
     return Result(report, says=[said] if said else ())
+
+
+def _name_memories(numbers: Sequence[int]) -> str:
+    return f"{'memory' if len(numbers) == 1 else 'memories'} {', '.join(map(str, numbers))}"

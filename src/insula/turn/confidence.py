@@ -87,7 +87,10 @@ def estimate_chance(stored: float, known: Sequence[Recalled], calibration: Calib
     """
     judged = [(recalled.odds, recalled.parts) for recalled in known if recalled.odds is not None]
     if judged:
-        return max(min(holding_chance(odds), _chance_ceiling(parts, calibration)) for odds, parts in judged)
+        return max(
+            min(holding_chance(odds, is_predicted="expected" in parts), _chance_ceiling(parts, calibration))
+            for odds, parts in judged
+        )
     if of_documents(known) or stored >= LIKELIER:
         return stored
     return min(stored, calibration.medium - SHORT)

@@ -32,12 +32,13 @@ class MemoryGate(NamedTuple):
     """Whether it asks anything but for something to be made: of a talker that is what they said."""
     language: str = "en"
 
-    def lets_in(self, best: float, overlap: float) -> bool:
+    def lets_in(self, best: float, overlap: float, expected: float | None = None) -> bool:
         """Whether lines may stand before the model.
 
         Args:
             best: the log-odds that the likeliest line answers.
             overlap: the largest share of what is asked that stands in one line, in [0, 1].
+            expected: of a line for which queries were predicted, the cosine of the nearest of them.
         """
         if self.talkers:
             return True
@@ -45,8 +46,9 @@ class MemoryGate(NamedTuple):
             return False
         if best < BEARS:
             return False
-        weights, values = load_cards()["personal"]["lines"], features(self.personal, best, overlap)
-        return sum(weights[name] * value for name, value in zip(NAMES, values, strict=True)) >= 0
+        weights = load_cards()["personal" if expected is None else "predicted"]["lines"]
+        known = {**dict(zip(NAMES, features(self.personal, best, overlap), strict=True)), "expected": expected or 0.0}
+        return sum(weights.get(name, 0.0) * value for name, value in known.items()) >= 0
 
     @property
     def is_certain(self) -> bool:

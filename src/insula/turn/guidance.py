@@ -217,6 +217,7 @@ def select_preferences(
     terms: Collection[str],
     heard: Sequence[Preference] = (),
     *,
+    tasks: Collection[int] = (),
     payload: bool = False,
 ) -> tuple[ActivePreference, ...]:
     """The wishes of a turn, what matters most first: those for its topic, then as they stand.
@@ -224,13 +225,15 @@ def select_preferences(
     Args:
         known: all that may be told.
         heard: what the message itself wishes; it wins at once.
+        tasks: the messages that limited a preference to such tasks as are asked for.
         payload: a program reads the answer: no wish of its form is told.
     """
     held = frozenset(terms)
     up = [
         preference
         for preference in known
-        if triggers.trigger_appears(preference.trigger, held) and not _is_overruled(preference, heard)
+        if (preference.latest in tasks or triggers.trigger_appears(preference.trigger, held))
+        and not _is_overruled(preference, heard)
     ]
     if payload:
         up = [preference for preference in up if preference.part.partition(".")[0] in CONTENT]

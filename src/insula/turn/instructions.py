@@ -250,10 +250,13 @@ def lets_in(gate: MemoryGate, recalled: Sequence[Recalled]) -> bool:
     What tools brought counts only where the gate is certain: it may come from anybody, and must not open the gate to a
     question of the world ("Which hotel is good?").
     """
-    lines = (hit for hit in recalled if may_show(hit) and (gate.is_certain or hit.memory.provenance == "user"))
-    best = max((hit.odds for hit in lines if hit.odds is not None), default=NONE)
-    overlap = max((hit.parts.get("overlap", 0.0) for hit in recalled if is_own_line(hit)), default=0.0)
-    return gate.lets_in(best, overlap)
+    lines = [hit for hit in recalled if may_show(hit) and (gate.is_certain or hit.memory.provenance == "user")]
+    plain = [hit for hit in lines if "expected" not in hit.parts]
+    best = max((hit.odds for hit in plain if hit.odds is not None), default=NONE)
+    overlap = max((hit.parts.get("overlap", 0.0) for hit in plain if is_own_line(hit)), default=0.0)
+    return gate.lets_in(best, overlap) or any(
+        gate.lets_in(hit.odds or 0.0, 0.0, hit.parts["expected"]) for hit in lines if "expected" in hit.parts
+    )
 
 
 def choose_lines(gate: MemoryGate, recalled: Sequence[Recalled], most: int, level: Level) -> Sequence[Recalled]:

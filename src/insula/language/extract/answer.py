@@ -34,6 +34,10 @@ class Stated(BaseModel):
     value: Name = ""
     modality: Meant = "holds"
     since: Name | None = None
+    questions: Annotated[list[Span], Field(max_length=MOST_STATED)] = []
+    """Messages of later that it answers, in other words."""
+    requests: Annotated[list[Span], Field(max_length=MOST_STATED)] = []
+    """Messages of later whose answer it limits."""
 
 
 class Ended(BaseModel):
@@ -54,6 +58,8 @@ class Preferred(BaseModel):
     scope: Name = "every answer"
     """`every answer`, or the topic or task that it is limited to, as it is written."""
     words: Span = ""
+    requests: Annotated[list[Span], Field(max_length=MOST_STATED)] = []
+    """Messages of later to which it applies, where it is limited."""
 
 
 class Answer(BaseModel):

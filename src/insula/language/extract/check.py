@@ -8,10 +8,12 @@ something is said later than that. Nothing that reads like an order, and no secr
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import islice
 from typing import NamedTuple
 
 from insula.language.extract.answer import EVERY_ANSWER, SPEAKER, Answer, Ended, Meant, Preferred, Stated
 from insula.language.extract.request import ExtractionLine, Known
+from insula.language.statements import PredictedQuery, QueryKind
 from insula.redaction import is_redacted, kinds
 from insula.screening import screen_text
 from insula.text.analysis import analyse_sentence, analyse_text, fold_accents
@@ -19,6 +21,9 @@ from insula.text.pasted import QUOTED
 
 MOST_BY_LINE = 3
 """Facts that one line may end; one that ends more was misunderstood."""
+QUERY_CHARS = 120
+MOST_QUERIES: Mapping[QueryKind, int] = {"question": 3, "request": 2, "task": 3}
+"""Queries that are kept of one statement, or preference."""
 HALF, FEW = 0.5, 3
 """An answer that ends more than half of all that is known, and more than a few, understood nothing."""
 SPEAKERS = frozenset({SPEAKER, "user", "the user"})
@@ -39,6 +44,8 @@ class ExtractedFact(NamedTuple):
     """Whose it is, as it is written; empty for the user."""
     matter: str
     meant: Meant
+    queries: tuple[PredictedQuery, ...] = ()
+    """Messages of later for which it is needed."""
 
 
 class End(NamedTuple):
@@ -61,6 +68,8 @@ class ExtractedPreference(NamedTuple):
     span: str
     scope: str
     """What it is limited to, as it is written; empty for every answer."""
+    queries: tuple[PredictedQuery, ...] = ()
+    """Messages of later to which it applies."""
 
 
 class Checked(NamedTuple):
@@ -70,6 +79,8 @@ class Checked(NamedTuple):
     ends: tuple[End, ...]
     preferences: tuple[ExtractedPreference, ...]
     refused: Mapping[str, int]
+    silent: frozenset[int]
+    """Ids of the lines of which the answer says nothing at all."""
 
 
 def check_answer(
@@ -88,11 +99,13 @@ def check_answer(
     over = tuple(dict.fromkeys(end for end in ends if isinstance(end, End)))
     sure = tuple(_keep_sure(over, len(known) + len(numbered)))
     refused["ends too much"] += len(over) - len(sure)
+    spoken = {entry.line for entry in (*answer.statements, *answer.ended, *answer.preferences)}
     return Checked(
         tuple(dict.fromkeys(fact for fact in facts if isinstance(fact, ExtractedFact))),
         sure,
         tuple(dict.fromkeys(preference for preference in wishes if isinstance(preference, ExtractedPreference))),
         +refused,
+        frozenset(line.id for number, line in numbered.items() if number not in spoken),
     )
 
 
@@ -111,7 +124,16 @@ def _check_fact(
     owner = "" if stated.owner.strip().casefold() in SPEAKERS else " ".join(stated.owner.split())
     if owner and not is_named(owner, _near_texts(line, lines, known)):
         return "owner not named"
-    return ExtractedFact(line.id, span, owner, " ".join(stated.matter.split()), stated.modality)
+    queries = (*_keep_queries("question", stated.questions), *_keep_queries("request", stated.requests))
+    return ExtractedFact(line.id, span, owner, " ".join(stated.matter.split()), stated.modality, queries)
+
+
+def _keep_queries(kind: QueryKind, texts: Iterable[str]) -> Iterator[PredictedQuery]:
+    """The queries that may be kept: short ones, without a secret, that do not read like an order to a model."""
+    plain = (" ".join(text.split()) for text in texts)
+    fit = (text for text in plain if text and len(text) <= QUERY_CHARS and not (is_redacted(text) or kinds(text)))
+    safe = (text for text in fit if not screen_text(text, QUERY_CHARS).reasons)
+    yield from (PredictedQuery(kind, text) for text in islice(dict.fromkeys(safe), MOST_QUERIES[kind]))
 
 
 def _check_end(
@@ -147,11 +169,10 @@ def _check_preference(preferred: Preferred, numbered: Mapping[int, ExtractionLin
     if why := _explain_unfit(span, preferred.span):
         return why
     scope = "" if preferred.scope.strip(_ENDS).casefold() in EVERY_ANSWER else " ".join(preferred.scope.split())
-    return (
-        "scope not named"
-        if scope and not is_named(scope, [line.own], HALF)
-        else ExtractedPreference(line.id, span, scope)
-    )
+    if scope and not is_named(scope, [line.own], HALF):
+        return "scope not named"
+    queries = tuple(_keep_queries("task", preferred.requests)) if scope else ()
+    return ExtractedPreference(line.id, span, scope, queries)
 
 
 def own_span(own: str, span: str) -> str:

@@ -24,15 +24,19 @@ Answer with one JSON object of three lists:
 its number; "span" the words that state it, exactly as they stand there, enough of them to be understood; "owner" is
 "speaker" for the user, else the name or relation as it is written ("my sister"); "matter" says in a few words of the
 line's language what it tells ("where she lives"), and "value" the answer to that; "modality" is "holds", "planned",
-"unsure", "wished" or "past"; "since" is a date or time if one is said, else null. No statement is what only asks,
-greets, speaks of this conversation, of the world or of a text, or what is supposed, played, joked or quoted. Where one
-line tells of two people or two matters, write two statements with a span each.
+"unsure", "wished" or "past"; "since" is a date or time if one is said, else null. "questions" are up to three short
+messages in the language of the line that the user may write weeks later and that this statement answers: as somebody
+asks who has forgotten the words, each in other words, without the answer. "requests" are up to two that do not ask for
+it, and whose good answer must keep to it ("suggest a cake" where nuts are not eaten); mostly none. No statement is what
+only asks, greets, speaks of this conversation, of the world or of a text, or what is supposed, played, joked or quoted.
+Where one line tells of two people or two matters, write two statements with a span each.
 - ended: each known fact, earlier statement or preference that a new line says is no longer so. "line" is the line that
 says so and "words" its words, exactly; "statement" holds the words of the earlier line that are over, exactly, or the
 id of the fact or preference. What is merely different, or planned, ends nothing.
 - preferences: each wish of the user about all answers to come, or all of one kind. "span" holds the words, exactly;
 "scope" is "every answer" in English, or the topic or task as it is written; "words" say it to the assistant as one
-imperative sentence. What is asked for this once is none.
+imperative sentence; "requests" are, of one with a scope, up to three messages to which it applies, in other words than
+the scope's. What is asked for this once is none.
 
 Leave out what cannot be told for sure. Empty lists are a good answer."""
 

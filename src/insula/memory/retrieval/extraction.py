@@ -11,7 +11,7 @@ from insula.language.extract.answer import Meant
 from insula.language.extract.check import End, ExtractedFact
 from insula.language.facts import FactCandidate, find_fact_candidates, join_facts
 from insula.language.owner import ASSISTANT, NOBODY, SOMEBODY, USER, find_owners, owners_may_match, short_name
-from insula.language.statements import Mark, Modality, Statement, Utterance, classify_modality
+from insula.language.statements import Mark, Modality, PredictedQuery, Statement, Utterance, classify_modality
 from insula.text.analysis import LANGUAGES, Analysis, analyse_sentence, analyse_text, fold_accents
 
 MEANT: dict[Meant, Modality] = {"holds": "fact", "past": "fact", "planned": "plan", "wished": "wish"}
@@ -31,6 +31,8 @@ class LineContent(NamedTuple):
     statements: tuple[Statement, ...]
     meanings: tuple[str, ...]
     """Of each statement, the text whose vector is its own."""
+    queries: tuple[tuple[PredictedQuery, ...], ...]
+    """Of each statement, the messages of later for which it is needed."""
 
 
 def read_line(content: str, language: str, facts: Sequence[ExtractedFact], before: Sequence[Utterance]) -> LineContent:
@@ -47,7 +49,10 @@ def read_line(content: str, language: str, facts: Sequence[ExtractedFact], befor
     shown = dict.fromkeys(units_by_fact[fact] for _, fact in kept)
     ordered = sorted(shown, key=lambda unit: content.find(unit.shown))
     meanings = tuple(f"{fact.matter}: {fact.span}" if fact.matter else statement.text for statement, fact in kept)
-    return LineContent(join_facts(ordered, analysis.language), tuple(statement for statement, _ in kept), meanings)
+    queries = tuple(fact.queries for _, fact in kept)
+    return LineContent(
+        join_facts(ordered, analysis.language), tuple(statement for statement, _ in kept), meanings, queries
+    )
 
 
 def _find_unit(span: str, units: Iterable[FactCandidate]) -> FactCandidate:

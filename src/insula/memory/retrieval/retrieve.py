@@ -11,9 +11,13 @@ from insula.memory.relevance import (
     ANSWERS,
     UNREAL,
     Relevance,
+    describe_expected,
+    find_expected,
     find_limits,
     find_nearness,
+    find_tasks,
     judge_relevance,
+    weigh_expected,
 )
 from insula.memory.retrieval.matching import holds_answer, is_about
 from insula.memory.retrieval.query import Cue, Statistics, content_weights, load_terms
@@ -27,6 +31,7 @@ from insula.memory.retrieval.scoring import (
     rank_items,
 )
 from insula.memory.storage import statements
+from insula.memory.storage.queries import StoredQuery
 from insula.memory.storage.rows import CandidateMemory, Place, StoredStatement, TranscriptLine
 from insula.memory.storage.vectors import Vector, cosine_nearness, cosines_with, unpack_vectors
 from insula.text.questions import AskKind
@@ -51,6 +56,8 @@ class Recollection(NamedTuple):
     """Memories that share words with it and were not looked at, since fewer candidates were wished."""
     limits: tuple[Recalled, ...] = ()
     """What the user told that limits the answer, the likeliest first."""
+    tasks: frozenset[int] = frozenset()
+    """The messages that limited a preference to such tasks as are asked for."""
 
 
 class RetrievedRows(NamedTuple):
@@ -63,6 +70,8 @@ class RetrievedRows(NamedTuple):
     """Their statements."""
     said: tuple[TranscriptLine, ...]
     unscored: int = 0
+    predicted: Sequence[StoredQuery] = ()
+    """The queries that were predicted for them."""
 
 
 def rank_memories(
@@ -89,8 +98,13 @@ def rank_memories(
     scored = {each.item.row.id: each for each in ranked}
     held = _collect_vectors(retrieved)
     near = find_nearness(sought, held) if asked else {}
+    expected = describe_expected(sought, retrieved.predicted) if asked else {}
     lines: dict[int, Mapping[str, float]] = {
-        item.row.id: {**(scored[item.row.id].parts if item.row.id in scored else {}), **near.get(item.row.id, {})}
+        item.row.id: {
+            **(scored[item.row.id].parts if item.row.id in scored else {}),
+            **near.get(item.row.id, {}),
+            **expected.get(item.row.id, {}),
+        }
         for item in items
         if _is_judged(item, asked)
     }
@@ -109,9 +123,10 @@ def rank_memories(
     about = find_subjects(cue, items, content)
     limits = tuple(  # whole lines: what of them answers is no excerpt of what limits
         _make_recalled(scored.get(number) or ScoredItem(items_by_id[number], 0.0, {}), by_id, relevance.get(number), ())
-        for number in _find_limiting(requests, retrieved.told, held, items_by_id)
+        for number in _find_limiting(requests, retrieved, held, items_by_id)
     )
-    return Recollection(recalled, retrieved.statistics, about, retrieved.said, retrieved.unscored, limits)
+    tasks = find_tasks(requests, retrieved.predicted)
+    return Recollection(recalled, retrieved.statistics, about, retrieved.said, retrieved.unscored, limits, tasks)
 
 
 def _collect_vectors(retrieved: RetrievedRows) -> list[tuple[int, Vector]]:
@@ -123,21 +138,26 @@ def _collect_vectors(retrieved: RetrievedRows) -> list[tuple[int, Vector]]:
 
 def _find_limiting(
     requests: Sequence[Vector],
-    told: Sequence[StoredStatement],
+    retrieved: RetrievedRows,
     held: Sequence[tuple[int, Vector]],
     items: Mapping[int, Item],
 ) -> list[int]:
     """The user's own memories that likely limit the answer, the likeliest first: what they stated, and meant."""
     if not requests:
         return []
-    meant = {stored.memory for stored in told if stored.statement.modality not in UNREAL}
-    meant -= {stored.memory for stored in told if stored.by_tool}
+    meant = {stored.memory for stored in retrieved.told if stored.statement.modality not in UNREAL}
+    meant -= {stored.memory for stored in retrieved.told if stored.by_tool}
     own = [
         (memory, vector)
         for memory, vector in held
         if memory in meant and memory in items and items[memory].row.speaker == USER
     ]
     odds = find_limits(requests, own)
+    odds |= {
+        memory: weigh_expected("limit", odds[memory], cosine)
+        for memory, cosine in find_expected("request", requests, retrieved.predicted).items()
+        if memory in odds
+    }
     least = load_cards()["limits"]["points"]["show"]
     likely = (number for number in odds if odds[number] >= least)
     return sorted(likely, key=lambda number: (-odds[number], -number))[:MOST_LIMITS]

@@ -334,16 +334,20 @@ class PostgresServer:
 
 def isolate_users(connection: sa.Connection) -> None:
     """Let a transaction on behalf of a user meet that user's rows alone, whatever it asks for (row-level security)."""
+    for table in memories.metadata.sorted_tables:
+        if table is users or "user_id" in table.c:
+            isolate_table(connection, table.name)
+
+
+def isolate_table(connection: sa.Connection, table: str) -> None:
+    """Let a transaction on behalf of a user meet that user's rows of a table alone."""
     whose = f"current_setting('{SETTING}', true)"
     house = f"(SELECT coalesce({whose}, '') = '')"
     own = f"(SELECT id FROM users WHERE name = {whose})"  # noqa: S608 of this file's own words
-    for table in memories.metadata.sorted_tables:
-        if table is users or "user_id" in table.c:
-            mine = f"name = (SELECT {whose})" if table is users else f"user_id = {own}"
-            connection.exec_driver_sql(f"CREATE POLICY insula_own ON {table} USING ({house} OR {mine})")
-            connection.exec_driver_sql(f"ALTER TABLE {table} ENABLE ROW LEVEL SECURITY")
-            # the tables' owner is who asks
-            connection.exec_driver_sql(f"ALTER TABLE {table} FORCE ROW LEVEL SECURITY")
+    mine = f"name = (SELECT {whose})" if table == users.name else f"user_id = {own}"
+    connection.exec_driver_sql(f"CREATE POLICY insula_own ON {table} USING ({house} OR {mine})")
+    connection.exec_driver_sql(f"ALTER TABLE {table} ENABLE ROW LEVEL SECURITY")
+    connection.exec_driver_sql(f"ALTER TABLE {table} FORCE ROW LEVEL SECURITY")  # the tables' owner is who asks
 
 
 def is_server(address: str) -> bool:

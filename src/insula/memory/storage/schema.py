@@ -6,7 +6,7 @@ import sqlalchemy as sa
 
 from insula.errors import StoreError, StoreNewer
 
-VERSION = "0014"
+VERSION = "0015"
 """The version of the tables that this code reads and writes."""
 OLDEST = "0012"
 """The oldest that is brought up to date: those before were of no release."""
@@ -152,6 +152,20 @@ statements = sa.Table(
     sa.Index(None, "user_id", "subject"),
 )
 """What a memory asserts, clause by clause (`assertion.Statement`), a row for each whom it is about."""
+
+predicted_queries = sa.Table(
+    "predicted_queries",
+    metadata,
+    _id_column(),
+    _user_column(),
+    sa.Column("memory_id", Number, sa.ForeignKey("memories.id", ondelete="CASCADE"), nullable=False, index=True),
+    *_text_columns("kind", "text"),
+    sa.Column("vector", sa.LargeBinary, nullable=False),
+    sa.Index(None, "user_id", "id"),
+    sqlite_autoincrement=True,
+)
+"""What the user may ask later for which a memory is needed, as their own model predicts it. An id is never given twice:
+vectors are held in memory by it."""
 
 terms = sa.Table(
     "terms",

@@ -19,7 +19,7 @@ import sqlalchemy as sa
 
 from insula.caches import LatestEntries, clear_caches
 from insula.errors import InputError, StoreError
-from insula.language.heads import answering_direction, limit_direction
+from insula.language.heads import answering_direction, limit_direction, vector_of
 from insula.language.statements import MessageQuestion
 from insula.memory.item import NewItem
 from insula.memory.privacy import amendment, erasure
@@ -27,7 +27,7 @@ from insula.memory.privacy.amendment import Do
 from insula.memory.retrieval import index
 from insula.memory.retrieval.query import Cue
 from insula.memory.retrieval.retrieve import Recollection, RetrievedRows, rank_memories
-from insula.memory.storage import facts, journal, nights, statements, views
+from insula.memory.storage import facts, journal, nights, queries, statements, views
 from insula.memory.storage.changes import Change, Changes
 from insula.memory.storage.lessons import guidance_version, read_cited, write_preferences
 from insula.memory.storage.postgres import PostgresServer, is_server
@@ -89,7 +89,7 @@ class _Repository:
         try:
             return await self.store.run_then(add_vectors, work)  # once readers can see them
         except BaseException:
-            self.store.neighbourhoods.drop_cached()  # it may have been written all the same
+            self.store.drop_vectors()  # it may have been written all the same
             raise
 
 
@@ -213,12 +213,14 @@ class MemoryRepository(_Repository):
             near = self._find_near(connection, place.user_id, directions)
             proposed += near[0] if near else []
             alone = [number for some in near[1:] for number in some]
+            alone += self._find_predicted(connection, place.user_id, [*map(vector_of, (*sought, *requests[:1]))])
             rows = index.list_candidates(connection, place.user_id, place.session_id, proposed, alone)
             hits = {*proposed, *alone, *(row.id for row in rows if row.session_id == place.session_id)}
             told = facts.statements_of(connection, place.user_id, (row for row in rows if row.id in hits))
+            predicted = queries.read_queries(connection, place.user_id, hits)
             unscored = len(set(left).difference(row.id for row in rows))
             said = statements.read_lines(connection, place, lines) if lines else ()
-            return RetrievedRows(statistics, rows, told, said, unscored)
+            return RetrievedRows(statistics, rows, told, said, unscored, predicted)
 
         return rank_memories(
             place, cue, await self.store.read(read_rows), asked, sought, requests, self.store.now(), limit
@@ -234,6 +236,15 @@ class MemoryRepository(_Repository):
             _rank_nearest(vector, each, read, partial(index.long_term, connection, user_id))
             for vector, each in zip(vectors, near, strict=False)
         ]
+
+    def _find_predicted(self, connection: sa.Connection, user_id: int, vectors: Sequence[Vector]) -> list[int]:
+        """The memories for which queries were predicted that are nearest to any of some vectors."""
+        if not vectors:
+            return []
+        read = partial(queries.read_vectors, connection, user_id)
+        near = self.store.query_neighbourhoods.find_nearest(user_id, vectors, read)
+        found = [queries.find_memories(connection, user_id, each.first) for each in near if each.first]
+        return [number for some in found for number in some[: index.NEAREST]]
 
     async def search_index(self, place: Place, cue: Cue, limit: int) -> list[int]:
         """The ids that the index alone proposes for a cue, best first by BM25: the baseline of recall."""
@@ -256,14 +267,14 @@ class MemoryRepository(_Repository):
     async def amend_memory(self, user_id: int, memory_id: int, do: Do, text: str = "") -> bool:
         """Correct, pin or mute a memory, or undo what was decided on it; False where there is none such."""
         amended = await self.store.run(amendment.amend_memory, user_id, memory_id, do, self.store.now(), text)
-        self.store.neighbourhoods.drop_cached(user_id)  # the vectors of new words are made anew
+        self.store.drop_vectors(user_id)  # those of new words are made anew
         return amended
 
     async def erase_memories(self, user_id: int, *memory_ids: int) -> bool:
         """Erase memories and what quotes them, all or none of them; False where there are none such."""
 
         def erase_rows(connection: sa.Connection) -> bool:
-            self.store.neighbourhoods.drop_cached(user_id)
+            self.store.drop_vectors(user_id)
             at = self.store.now()
             gone = [erasure.erase_memory(connection, user_id, number, at) for number in memory_ids]
             return any(gone)
@@ -349,7 +360,7 @@ class Store:
     def __init__(self, path: str | Path, now: Callable[[], float] = time.time) -> None:
         self.now = now
         self.closed = False
-        self.neighbourhoods = Neighbourhoods()
+        self.neighbourhoods, self.query_neighbourhoods = Neighbourhoods(), Neighbourhoods()
         self._places = LatestEntries[tuple[str, str], Place](_CACHED_PLACES)
         self._backend = open_backend(str(path), self.drop_cached)
         self._threads = ThreadPoolExecutor(self._backend.threads, "insula-store")
@@ -459,8 +470,13 @@ class Store:
 
     def drop_cached(self) -> None:
         """Let go of what is held in memory of the database."""
-        self.neighbourhoods.drop_cached()
+        self.drop_vectors()
         self._places.clear()
+
+    def drop_vectors(self, user_id: int | None = None) -> None:
+        """Let go of the vectors that are held in memory of a user, or of all."""
+        self.neighbourhoods.drop_cached(user_id)
+        self.query_neighbourhoods.drop_cached(user_id)
 
     async def resolve_place(self, user: str, session: str) -> Place:
         """The ids of a user and a session, made when they are new.

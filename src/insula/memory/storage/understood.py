@@ -10,12 +10,12 @@ from typing import Any, NamedTuple
 import sqlalchemy as sa
 
 from insula.errors import StoreError
-from insula.language.statements import Statement
+from insula.language.statements import PredictedQuery, Statement
 from insula.memory.item import LINE_CHARS
 from insula.memory.retrieval import index
-from insula.memory.storage import facts, journal, lessons, unread
+from insula.memory.storage import facts, journal, lessons, queries, unread
 from insula.memory.storage.changes import LessonChange, Retired, RevisionChange
-from insula.memory.storage.nights import list_guidance
+from insula.memory.storage.nights import list_guidance, words_on
 from insula.memory.storage.rows import StoredGuidance
 from insula.memory.storage.schema import memories, relations
 from insula.memory.storage.schema import statements as table
@@ -31,6 +31,8 @@ class LineRead(NamedTuple):
     memory: int
     line: str
     statements: tuple[Statement, ...]
+    queries: tuple[PredictedQuery, ...] = ()
+    """Messages of later for which the line is needed, each with its vector."""
 
 
 class Wished(NamedTuple):
@@ -40,12 +42,18 @@ class Wished(NamedTuple):
     turn: int
     message: int
     wish: OwnWish
+    memory: int = 0
+    """That its line is remembered as."""
+    queries: tuple[PredictedQuery, ...] = ()
+    """Messages of later to which it applies, each with its vector."""
 
 
 class ExtractedLines(NamedTuple):
     """All that is to be written of an answer."""
 
     lines: Sequence[LineRead] = ()
+    dropped: Sequence[int] = ()
+    """Memories that were taken for facts and tell none."""
     ends: Sequence[tuple[int, int]] = ()
     """Memories that are over, each with the one that ended it."""
     wishes: Sequence[Wished] = ()
@@ -81,10 +89,15 @@ def keep_extracted(
         raise StoreError(CHANGED)
     for line in extracted.lines:
         _replace_statements(connection, user_id, line)
+    chosen = words_on(connection, user_id, extracted.dropped)
+    for memory in extracted.dropped:
+        if not chosen.get(memory):  # what a person pinned stays
+            _replace_statements(connection, user_id, LineRead(memory, "", ()))
     for old, new in extracted.ends:
         _end_memory(connection, user_id, old, new, at)
     for preference in extracted.wishes:
         _write_preference(connection, user_id, preference, at)
+        queries.add_queries(connection, user_id, preference.memory, preference.queries)
     known = {preference.key: preference for preference in list_guidance(connection, user_id)}
     for key, message in extracted.lifted:
         if key in known:
@@ -104,6 +117,8 @@ def _replace_statements(connection: sa.Connection, user_id: int, line: LineRead)
     row = connection.execute(sa.select(memories).where(memories.c.id == line.memory)).one()
     connection.execute(sa.delete(table).where(table.c.user_id == user_id, table.c.memory_id == line.memory))
     facts.fill_statements(connection, user_id, line.memory, line.statements)
+    queries.erase_queries(connection, user_id, [line.memory])
+    queries.add_queries(connection, user_id, line.memory, line.queries)
     safe = screen_text(line.line, LINE_CHARS)
     kind = "semantic" if line.statements else "episodic"
     values: dict[str, Any] = {"line": safe.text, "kind": kind}
