@@ -32,12 +32,14 @@ from insula.text.pasted import ELLIPSIS, QUOTED
 
 USER, TALK = "user", "talk"
 MINUTE, DAY = 60.0, 86_400.0
-ARMS = ("neither", "heads", "extraction", "both", "hostile")
-"""What read the lines: nothing, the heads as they were said, the model alone, the heads and then the model, and a
-hostile model after the heads."""
+ARMS = ("neither", "heads", "extraction", "unpredicted", "both", "hostile")
+"""What read the lines: nothing, the heads as they were said, the model alone, the heads and then the model, without and
+with what it predicts that may be asked, and a hostile model after the heads."""
 _NUMBERED = re.compile(r'^\{"line": (?P<number>\d+), "user": (?P<text>".*")\}$', re.MULTILINE)
 _FACT = re.compile(r'^\{"fact": "(?P<id>f\d+)"', re.MULTILINE)
 
+PREDICTED = ("questions", "requests")
+"""What an entry of an answer says that may be asked later."""
 Row = dict[str, Any]
 Answers = Callable[[Row], Callable[[Request], Row]]
 """From a conversation to what a model answers."""
@@ -118,8 +120,20 @@ async def _measured(rows: Sequence[Row], said: Mapping[str, Row], name: str) -> 
         for row in rows:
             reader = real if name != "test" else ScriptedModel(scripted(row, said[row["id"]]))
             for arm in ARMS if name == "test" else ("both",):
-                found[arm].append(await _lived(row, arm, ScriptedModel(hostile) if arm == "hostile" else reader))
+                found[arm].append(await _lived(row, arm, _reader_of(arm, row, said, reader)))
     return found
+
+
+def _reader_of(arm: str, row: Row, said: Mapping[str, Row], reader: Model) -> Model:
+    if arm == "hostile":
+        return ScriptedModel(hostile)
+    if arm != "unpredicted":
+        return reader
+    answer = {
+        name: [{key: value for key, value in each.items() if key not in PREDICTED} for each in entries]
+        for name, entries in said[row["id"]].items()
+    }
+    return ScriptedModel(scripted(row, answer))
 
 
 async def _lived(row: Row, arm: str, reader: Model) -> Told:

@@ -20,7 +20,7 @@ import numpy.typing as npt
 
 from insula.language.encoder import FEATURES, load_encoder
 from insula.language.forget import Meaning
-from insula.language.heads import DIMENSIONS, SCALE, HeadName, Projections, log_odds
+from insula.language.heads import DIMENSIONS, SCALE, HeadName, Projections, load_cards, log_odds
 from insula.language.spelling import Spelled, hash_ngrams
 from insula.metacognition.reading import MEANT_CHARS
 from insula.stats import wilson
@@ -158,11 +158,12 @@ def run(write: bool, json: bool) -> int:
         save: Any = np.savez_compressed  # typed as if no array could be called anything
         save(PACKAGE / "heads.npz", **pack_weights(fitted | limits))
         known = jsonlib.loads((PACKAGE / "heads.json").read_text("utf-8"))
-        _write({name: known.get(name, {}) | card for name, card in cards.items()} | {"answer": known["answer"]})
+        later = {name: known[name] for name in ("answer", "predicted")}
+        _write({name: known.get(name, {}) | card for name, card in cards.items()} | later)
     weighed, cards["answer"] = _fit_scores(learned["personal"], real, vectors)
     cards["personal"] = _card_of_messages(learned["personal"], weighed)
     if write:
-        _write(cards)
+        _write(cards | {"predicted": load_cards()["predicted"]})
     print(jsonlib.dumps(cards, indent=1, ensure_ascii=False) if json else _table(cards))
     return 0
 

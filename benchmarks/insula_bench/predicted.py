@@ -89,6 +89,8 @@ def main() -> None:
 
 def fit() -> Row:
     """The card of the scores."""
+    least = {kind: round(float(np.quantile(one, 1 - KEPT[kind])), DIGITS) for kind, one in _scores().items()}
+    load_cards()["predicted"]["least"] = least  # what is read below is kept by it
     asked = asyncio.run(_ask_all())
     told = [one for one in asked if len(one.odds)]
     rows = np.vstack([np.column_stack([one.odds, one.expected, np.ones(len(one.odds))]) for one in told])
@@ -104,7 +106,7 @@ def fit() -> Row:
         "limit": _named(("odds", "expected", "intercept"), _fit_limit()),
         "held": _named(("best", "intercept"), held),
         "lines": _named(("personal", "best", "expected", "intercept"), lets),
-        "least": {kind: round(float(np.quantile(one, 1 - KEPT[kind])), DIGITS) for kind, one in _scores().items()},
+        "least": least,
         "task": {"least": round(_fit_task(), DIGITS)},
         "takes": {name: round(float((gate[kind == name] @ lets >= 0).mean()), 3) for name in sorted(set(kind))},
     }

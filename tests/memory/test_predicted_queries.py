@@ -132,3 +132,64 @@ async def test_a_limited_preference_is_told_where_its_task_goes_by_other_words(m
     )
     after, other = await mind.begin("ana", "after", asked), await mind.begin("ana", "other", "How far is the moon?")
     assert [wish in turn.prompt for turn in (before, after, other)] == [False, True, False]
+
+
+FRUIT = "I am pregnant with twins."
+
+
+async def test_what_was_predicted_holds_no_word_of_an_erased_line(tmp_path: Path) -> None:
+    path = tmp_path / "m.db"
+    quoting = ["Who does my fillings while I am pregnant?", "Who is my dentist?"]
+    async with await Metacognition.open(path, holdout=0.0) as mind:
+        await tell(mind, DENTIST, *(f"My cat number {number} is called Mia." for number in range(5)), FRUIT)
+        assert await mind.understand(
+            "ana", model=read(stated(1, DENTIST, quoting), stated(7, FRUIT, ["How many babies do I expect?"]))
+        )
+        (number,) = (each.id for each in (await mind.list("ana")).memories if each.content == FRUIT)
+        await mind.delete("ana", number)
+        assert count(path) == 1
+    assert b"pregnant" not in b"".join(each.read_bytes() for each in tmp_path.iterdir() if each.is_file())
+
+
+async def test_a_correction_leaves_what_was_predicted_for_other_lines(tmp_path: Path) -> None:
+    async with await Metacognition.open(tmp_path / "m.db", holdout=0.0) as mind:
+        await tell(mind, "My dog is called Bodo.", DENTIST)
+        assert await mind.understand("ana", model=read(stated(2, DENTIST, PREDICTED)))
+        await mind.update("ana", 1, "My dog is called Rex.")
+        await tell(mind, "Thanks.")  # what the lines after the corrected one mean is made anew beside it
+        assert DENTIST in await put_before(mind, TEETH)
+
+
+RECIPES, CODE = "For recipes give me weights in grams.", "For Python code always use four spaces."
+BREAD = "How do I bake a simple loaf of bread?"
+
+
+def prefer(span: str, scope: str, *requests: str) -> dict[str, Any]:
+    return {"line": 1, "span": span, "scope": scope, "requests": [*requests]}
+
+
+def wanting(*preferences: dict[str, Any]) -> ScriptedModel:
+    return ScriptedModel([{"statements": [], "ended": [], "preferences": [*preferences]}])
+
+
+async def test_a_task_tells_its_own_preference_and_no_other_of_its_line(mind: Metacognition) -> None:
+    await tell(mind, f"{RECIPES} {CODE}")
+    both = prefer(RECIPES, "recipes", "How do I bake bread?"), prefer(CODE, "Python code")
+    assert await mind.understand("ana", model=wanting(*both))
+    turn = await mind.begin("ana", "tuesday", BREAD)
+    assert [each in turn.prompt for each in (RECIPES, CODE)] == [True, False]
+
+
+async def test_a_preference_that_is_said_again_keeps_its_tasks(mind: Metacognition) -> None:
+    await tell(mind, RECIPES)
+    assert await mind.understand("ana", model=wanting(prefer(RECIPES, "recipes", "How do I bake bread?")))
+    async with mind.turn("ana", "tuesday", RECIPES) as turn:
+        turn.finish("I see.")
+    assert RECIPES in (await mind.begin("ana", "wednesday", BREAD)).prompt
+
+
+@pytest.mark.parametrize("misfit", [None, "Who is my dentist?", [1, "x" * 500]])
+async def test_a_prediction_that_is_none_spoils_no_answer(mind: Metacognition, misfit: object) -> None:
+    await tell(mind, DENTIST)
+    assert await mind.understand("ana", model=read({"line": 1, "span": DENTIST.rstrip("."), "questions": misfit}))
+    assert "my fillings" in await put_before(mind, "Who does my fillings?")

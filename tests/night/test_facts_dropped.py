@@ -48,3 +48,21 @@ async def test_what_a_person_pinned_stays_a_fact(mind: Metacognition) -> None:
     await mind.store.memories.amend_memory(1, number, "pin")
     assert await mind.understand("ana", model=ScriptedModel([NOTHING]))
     assert await facts(mind) == {KIDS, SISTER}
+
+
+async def test_what_is_told_as_a_fact_no_longer_comes_back_when_that_is_undone(mind: Metacognition) -> None:
+    (number,) = (memory.id for memory in (await mind.list("ana")).memories if memory.content == KIDS)
+    assert await mind.understand("ana", model=ScriptedModel([NOTHING]))
+    assert await mind.store.memories.amend_memory(1, number, "undo")
+    assert await facts(mind) == {KIDS, SISTER}
+
+
+async def test_an_answer_that_is_empty_takes_no_more_than_a_few_facts(mind: Metacognition) -> None:
+    more = [f"Where is the {thing}, the kids are doing a quiz" for thing in ("pen", "chalk", "bell", "map")]
+    for text in more:
+        async with mind.turn("ana", "tuesday", text) as turn:
+            turn.finish("I see.")
+    before = await facts(mind)
+    assert len(before) > len(more)
+    assert await mind.understand("ana", model=ScriptedModel([NOTHING]))
+    assert await facts(mind) == before

@@ -204,16 +204,17 @@ def describe_expected(sought: Sequence[Vector], predicted: Sequence[StoredQuery]
     return {memory: {"expected": cosine, "questions": float(counts[memory])} for memory, cosine in near.items()}
 
 
-def find_tasks(requests: Sequence[Vector], predicted: Sequence[StoredQuery]) -> frozenset[int]:
-    """The messages that limited a preference to such tasks as are asked for.
+def find_tasks(requests: Sequence[Vector], predicted: Sequence[StoredQuery]) -> frozenset[str]:
+    """The keys of the preferences that are limited to such tasks as are asked for.
 
     Args:
         requests: what is read of the message and of its sentences.
         predicted: what the user's own model predicted for the memories.
     """
-    near = find_expected("task", requests, predicted)
+    limited = [query._replace(memory=number) for number, query in enumerate(predicted) if query.kind == "task"]
     least = load_cards()["predicted"]["task"]["least"]
-    return frozenset(query.message for query in predicted if query.message and near.get(query.memory, 0.0) >= least)
+    near = find_expected("task", requests, limited)
+    return frozenset(query.preference for query in limited if near.get(query.memory, 0.0) >= least)
 
 
 def is_needed_for(query: PredictedQuery, personal: float, statement: Vector) -> bool:

@@ -437,7 +437,7 @@ class Turn:
         self._regulation, self.adaptations = begun.regulation, begun.adaptations
         self.conditions = begun.conditions.reasons
 
-    def _draw_lessons(self, place: Place, asked: Analysis, tasks: Collection[int]) -> tuple[guidance.UsedGuidance, ...]:
+    def _draw_lessons(self, place: Place, asked: Analysis, tasks: Collection[str]) -> tuple[guidance.UsedGuidance, ...]:
         """The lessons that the message brings up; wishes and insights with them."""
         if (known := self._learned) is None:
             return ()

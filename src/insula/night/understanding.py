@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, NamedTuple, TypedDict
 
 from insula.errors import BudgetExceeded, ModelError, ModelMalformed, ModelRefused, ModelUnavailable
 from insula.language.extract.answer import Answer
-from insula.language.extract.check import Checked, ExtractedFact, check_answer
+from insula.language.extract.check import FEW, Checked, ExtractedFact, check_answer
 from insula.language.extract.request import ExtractionLine, ExtractionRequest, Known, build_request
 from insula.language.facts import find_fact_candidates, is_surely_fact
 from insula.language.handed import Hands, UsersWords, users_lines
@@ -276,11 +276,10 @@ async def _collect_lines(reader: Reader, batch: Batch, checked: Checked) -> Extr
     told = {line.memory for line in made}
     alone = [preference.line for wish, preference in wanted if is_all([wish], lines[preference.line].content)]
     stands = {known.memory for known in stored if known.line}
-    dropped = [
-        line.memory
-        for line in map(lines.__getitem__, sorted(checked.silent))
-        if line.memory in stands and not await asyncio.to_thread(_is_surely_fact, reader, line, batch)
-    ]
+    silent = [line for line in map(lines.__getitem__, sorted(checked.silent)) if line.memory in stands]
+    is_empty = len(checked.silent) == len(batch.asked.lines)
+    silent = [] if is_empty and len(silent) > FEW else silent  # nothing in all of them: it has understood nothing
+    dropped = [line.memory for line in silent if not await asyncio.to_thread(_is_surely_fact, reader, line, batch)]
     wished_only = {lines[line].memory for line in alone} - told  # no fact: it is told from the ledger
     made += [LineRead(memory, "", ()) for memory in sorted(wished_only)]
     return ExtractedLines(made, dropped, ends, wishes, lifted)

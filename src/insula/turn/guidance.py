@@ -217,7 +217,7 @@ def select_preferences(
     terms: Collection[str],
     heard: Sequence[Preference] = (),
     *,
-    tasks: Collection[int] = (),
+    tasks: Collection[str] = (),
     payload: bool = False,
 ) -> tuple[ActivePreference, ...]:
     """The wishes of a turn, what matters most first: those for its topic, then as they stand.
@@ -225,14 +225,14 @@ def select_preferences(
     Args:
         known: all that may be told.
         heard: what the message itself wishes; it wins at once.
-        tasks: the messages that limited a preference to such tasks as are asked for.
+        tasks: the keys of the preferences that are limited to such tasks as are asked for.
         payload: a program reads the answer: no wish of its form is told.
     """
     held = frozenset(terms)
     up = [
         preference
         for preference in known
-        if (preference.latest in tasks or triggers.trigger_appears(preference.trigger, held))
+        if (preference.key in tasks or triggers.trigger_appears(preference.trigger, held))
         and not _is_overruled(preference, heard)
     ]
     if payload:

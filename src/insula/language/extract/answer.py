@@ -2,7 +2,9 @@
 
 from typing import Annotated, Literal
 
-from pydantic import BaseModel, Field
+from pydantic import BaseModel, BeforeValidator, Field
+
+from insula.value import is_list
 
 SPAN_CHARS, NAME_CHARS = 400, 120
 MOST_STATED, MOST_ENDED, MOST_PREFERRED = 96, 24, 24
@@ -22,6 +24,14 @@ Span = Annotated[str, Field(max_length=SPAN_CHARS)]
 Name = Annotated[str, Field(max_length=NAME_CHARS)]
 
 
+def _keep_texts(value: object) -> list[str]:
+    """The texts among what was given for predictions, which may be left out: no misfit of theirs spoils an answer."""
+    return [text for text in value if isinstance(text, str)] if is_list(value) else []
+
+
+Predicted = Annotated[list[str], BeforeValidator(_keep_texts)]
+
+
 class Stated(BaseModel):
     """A fact that a line states."""
 
@@ -34,9 +44,9 @@ class Stated(BaseModel):
     value: Name = ""
     modality: Meant = "holds"
     since: Name | None = None
-    questions: Annotated[list[Span], Field(max_length=MOST_STATED)] = []
+    questions: Predicted = []
     """Messages of later that it answers, in other words."""
-    requests: Annotated[list[Span], Field(max_length=MOST_STATED)] = []
+    requests: Predicted = []
     """Messages of later whose answer it limits."""
 
 
@@ -58,7 +68,7 @@ class Preferred(BaseModel):
     scope: Name = "every answer"
     """`every answer`, or the topic or task that it is limited to, as it is written."""
     words: Span = ""
-    requests: Annotated[list[Span], Field(max_length=MOST_STATED)] = []
+    requests: Predicted = []
     """Messages of later to which it applies, where it is limited."""
 
 

@@ -30,6 +30,7 @@ DONE: Mapping[Do, str] = {
     "unmute": "unmuted",
     "undo": "undone",
 }
+DROPPED = "told as a fact no longer"
 PAST = 50
 """Words on one memory that are looked back on."""
 _GONE = "it was erased, and nothing brings it back."
@@ -85,7 +86,7 @@ def _undo_amendment(connection: sa.Connection, user_id: int, row: sa.Row[Any], a
     last = _find_last_amendment(connection, user_id, row.id)
     if last is None:
         raise InputError(f"Nothing was decided on memory {row.id} that could be undone.")
-    before, corrected = str(last.evidence["before"]), last.evidence["why"] == DONE["correct"]
+    before, corrected = str(last.evidence["before"]), bool(last.content)
     if corrected:
         old = _read_words(last.content)
         _reword_memory(connection, user_id, row, old["content"], before, told=old.get("line"), kind=old.get("kind"))
@@ -181,6 +182,22 @@ def _withhold_reasons(reasons: str, mode: str) -> str:
 
 def _update_memory(connection: sa.Connection, number: int, values: Mapping[str, Any]) -> None:
     connection.execute(sa.update(memories).where(memories.c.id == number).values(**values))
+
+
+def record_dropped(connection: sa.Connection, user_id: int, number: int, at: float) -> bool:
+    """Write down what a memory said as a fact, which the user's own model finds none; undoing brings it back.
+
+    Returns:
+        False where a person has had a word on it: then it stays.
+    """
+    row = _find_memory(connection, user_id, number)
+    if row is None or words_on(connection, user_id, [number]).get(number):
+        return False
+    evidence = {"why": DROPPED, "mode": "", "before": ""}
+    journal.apply_change(
+        RevisionChange(f"memory:{number}", "night", _write_words(row), evidence), connection, user_id, at
+    )
+    return True
 
 
 def _record_amendment(

@@ -9,7 +9,7 @@ import sqlalchemy as sa
 from insula.memory.privacy import archive
 from insula.memory.privacy.echoes import find_echoes, split_words
 from insula.memory.retrieval import index
-from insula.memory.storage import facts, journal
+from insula.memory.storage import facts, journal, queries
 from insula.memory.storage.changes import RevisionChange
 from insula.memory.storage.journal import ASKED
 from insula.memory.storage.rows import name_of
@@ -56,6 +56,7 @@ def erase_memory(connection: sa.Connection, user_id: int, memory_id: int, at: fl
     if row.promoted_at and not row.retired_at:
         index.remove_entries(connection, user_id, index.entries_of(row))
     _blank_memories(connection, user_id, [memory_id, *_find_derived(connection, user_id, row.session_id)], at)
+    queries.erase_quoting(connection, user_id, row.content)
     if row.message_id is not None:
         line = sa.and_(messages.c.user_id == user_id, messages.c.id == row.message_id)
         echoes, _ = find_echoes(connection, user_id, row.message_id)
@@ -195,6 +196,7 @@ def _empty_lesson(connection: sa.Connection, user_id: int, row: sa.Row[Any], res
     """Take the words of a lesson away; returns the name that it had."""
     values = {"key": f"erased/{row.id}", "advice": ERASED, "trigger": [], "citations": rest, "retired_at": at}
     connection.execute(sa.update(lessons).where(lessons.c.id == row.id).values(**values))
+    queries.erase_tasks(connection, user_id, row.key)
     past = sa.and_(revisions.c.user_id == user_id, revisions.c.subject == f"lesson:{row.key}")
     connection.execute(sa.delete(revisions).where(past))
     return name_of(row.key, row.section)

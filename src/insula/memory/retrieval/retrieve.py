@@ -56,8 +56,8 @@ class Recollection(NamedTuple):
     """Memories that share words with it and were not looked at, since fewer candidates were wished."""
     limits: tuple[Recalled, ...] = ()
     """What the user told that limits the answer, the likeliest first."""
-    tasks: frozenset[int] = frozenset()
-    """The messages that limited a preference to such tasks as are asked for."""
+    tasks: frozenset[str] = frozenset()
+    """The keys of the preferences that are limited to such tasks as are asked for."""
 
 
 class RetrievedRows(NamedTuple):

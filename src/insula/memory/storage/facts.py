@@ -162,12 +162,12 @@ def fill_all_statements(
 
 
 def erase_statements(connection: sa.Connection, user_id: int, ids: Sequence[int], after: Sequence[int] = ()) -> None:
-    """Erase the statements of memories, and the queries predicted for them; the statements of those after them, which
-    may quote them, are made anew."""
+    """Erase the statements of memories, and what was predicted for them; those of the memories after them, which may
+    quote them, are made anew."""
     both = sa.and_(statements.c.user_id == user_id, statements.c.memory_id.in_([*ids, *after]))
     connection.execute(sa.delete(statements).where(both))
     connection.execute(sa.update(memories).where(memories.c.id.in_(after)).values(stated=None))
-    erase_queries(connection, user_id, [*ids, *after])
+    erase_queries(connection, user_id, ids)
 
 
 def clear_endings(connection: sa.Connection, user_id: int, memory_id: int) -> None:

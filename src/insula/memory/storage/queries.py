@@ -6,6 +6,7 @@ from typing import NamedTuple
 import sqlalchemy as sa
 
 from insula.language.statements import PredictedQuery, QueryKind
+from insula.memory.privacy.echoes import split_words
 from insula.memory.storage.prepared import Prepared, is_among
 from insula.memory.storage.schema import memories
 from insula.memory.storage.schema import predicted_queries as table
@@ -13,8 +14,7 @@ from insula.memory.storage.vectors import AT_ONCE, Vector, pack_vector, unpack_v
 
 _MINE = table.c.user_id + 0 == sa.bindparam("user")
 _OF = Prepared(
-    sa.select(table.c.memory_id, table.c.kind, table.c.vector, memories.c.message_id)
-    .join(memories, memories.c.id == table.c.memory_id)
+    sa.select(table.c.memory_id, table.c.kind, table.c.preference, table.c.vector)
     .where(is_among(table.c.memory_id, "ids"), _MINE)
     .order_by(table.c.id)
 )
@@ -34,14 +34,17 @@ class StoredQuery(NamedTuple):
     memory: int
     kind: QueryKind
     vector: Vector
-    message: int | None
-    """That the memory is of."""
+    preference: str = ""
+    """The key of the preference that is limited to it."""
 
 
-def add_queries(connection: sa.Connection, user_id: int, memory_id: int, made: Iterable[PredictedQuery]) -> None:
-    """Write queries that were predicted for a memory."""
+def add_queries(
+    connection: sa.Connection, user_id: int, memory_id: int, made: Iterable[PredictedQuery], preference: str = ""
+) -> None:
+    """Write queries that were predicted for a memory, or for a preference that it states."""
+    common = {"user_id": user_id, "memory_id": memory_id, "preference": preference}
     rows = [
-        {"user_id": user_id, "memory_id": memory_id, "kind": kind, "text": text, "vector": pack_vector(vector)}
+        {**common, "kind": kind, "text": text, "vector": pack_vector(vector)}
         for kind, text, vector in made
         if vector is not None
     ]
@@ -54,11 +57,29 @@ def erase_queries(connection: sa.Connection, user_id: int, ids: Sequence[int]) -
     connection.execute(sa.delete(table).where(table.c.user_id == user_id, table.c.memory_id.in_(ids)))
 
 
+def erase_tasks(connection: sa.Connection, user_id: int, preference: str) -> None:
+    """Erase what was predicted for a preference."""
+    connection.execute(sa.delete(table).where(table.c.user_id == user_id, table.c.preference == preference))
+
+
+def erase_quoting(connection: sa.Connection, user_id: int, gone: str) -> None:
+    """Erase the queries that hold words of an erased text which no line has that something was predicted for: a model
+    that read it may have put them there."""
+    rows = connection.execute(
+        sa.select(table.c.id, table.c.text, memories.c.content)
+        .join(memories, memories.c.id == table.c.memory_id)
+        .where(table.c.user_id == user_id)
+    ).all()
+    words = split_words(gone).difference(*(split_words(row.content) for row in rows))
+    quoting = [row.id for row in rows if words & split_words(row.text)]
+    connection.execute(sa.delete(table).where(table.c.id.in_(quoting)))
+
+
 def read_queries(connection: sa.Connection, user_id: int, ids: Iterable[int]) -> list[StoredQuery]:
     """What was predicted for some memories."""
     rows = _OF.fetch_rows(connection, {"user": user_id, "ids": sorted(ids)})
-    read = zip(rows, unpack_vectors([row[2] for row in rows]), strict=True)
-    return [StoredQuery(row[0], row[1], vector, row[3]) for row, vector in read if vector is not None]
+    read = zip(rows, unpack_vectors([row[3] for row in rows]), strict=True)
+    return [StoredQuery(row[0], row[1], vector, row[2]) for row, vector in read if vector is not None]
 
 
 def read_vectors(connection: sa.Connection, user_id: int, after: int, size: int) -> Iterable[tuple[int, bytes]]:

@@ -159,13 +159,13 @@ predicted_queries = sa.Table(
     _id_column(),
     _user_column(),
     sa.Column("memory_id", Number, sa.ForeignKey("memories.id", ondelete="CASCADE"), nullable=False, index=True),
-    *_text_columns("kind", "text"),
+    *_text_columns("kind", "preference", "text"),
     sa.Column("vector", sa.LargeBinary, nullable=False),
     sa.Index(None, "user_id", "id"),
     sqlite_autoincrement=True,
 )
-"""What the user may ask later for which a memory is needed, as their own model predicts it. An id is never given twice:
-vectors are held in memory by it."""
+"""What the user may ask later for which a memory is needed, or the preference of a key, as their own model predicts it.
+An id is never given twice: vectors are held in memory by it."""
 
 terms = sa.Table(
     "terms",

@@ -213,7 +213,7 @@ class MemoryRepository(_Repository):
             near = self._find_near(connection, place.user_id, directions)
             proposed += near[0] if near else []
             alone = [number for some in near[1:] for number in some]
-            alone += self._find_predicted(connection, place.user_id, [*map(vector_of, (*sought, *requests[:1]))])
+            alone += self._find_predicted(connection, place.user_id, [*map(vector_of, sought)])
             rows = index.list_candidates(connection, place.user_id, place.session_id, proposed, alone)
             hits = {*proposed, *alone, *(row.id for row in rows if row.session_id == place.session_id)}
             told = facts.statements_of(connection, place.user_id, (row for row in rows if row.id in hits))

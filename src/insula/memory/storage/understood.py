@@ -12,10 +12,11 @@ import sqlalchemy as sa
 from insula.errors import StoreError
 from insula.language.statements import PredictedQuery, Statement
 from insula.memory.item import LINE_CHARS
+from insula.memory.privacy import amendment
 from insula.memory.retrieval import index
 from insula.memory.storage import facts, journal, lessons, queries, unread
 from insula.memory.storage.changes import LessonChange, Retired, RevisionChange
-from insula.memory.storage.nights import list_guidance, words_on
+from insula.memory.storage.nights import list_guidance
 from insula.memory.storage.rows import StoredGuidance
 from insula.memory.storage.schema import memories, relations
 from insula.memory.storage.schema import statements as table
@@ -89,15 +90,15 @@ def keep_extracted(
         raise StoreError(CHANGED)
     for line in extracted.lines:
         _replace_statements(connection, user_id, line)
-    chosen = words_on(connection, user_id, extracted.dropped)
     for memory in extracted.dropped:
-        if not chosen.get(memory):  # what a person pinned stays
+        if amendment.record_dropped(connection, user_id, memory, at):
             _replace_statements(connection, user_id, LineRead(memory, "", ()))
     for old, new in extracted.ends:
         _end_memory(connection, user_id, old, new, at)
     for preference in extracted.wishes:
-        _write_preference(connection, user_id, preference, at)
-        queries.add_queries(connection, user_id, preference.memory, preference.queries)
+        if key := _write_preference(connection, user_id, preference, at):
+            queries.erase_tasks(connection, user_id, key)
+            queries.add_queries(connection, user_id, preference.memory, preference.queries, key)
     known = {preference.key: preference for preference in list_guidance(connection, user_id)}
     for key, message in extracted.lifted:
         if key in known:
@@ -137,17 +138,22 @@ def _end_memory(connection: sa.Connection, user_id: int, old: int, new: int, at:
         journal.relate_memories(connection, user_id, new, old, facts.ENDS, 1.0, at)
 
 
-def _write_preference(connection: sa.Connection, user_id: int, preference: Wished, at: float) -> None:
-    """Let a preference stand, unless a person put it aside; one that was heard when it was said is limited at most."""
+def _write_preference(connection: sa.Connection, user_id: int, preference: Wished, at: float) -> str:
+    """Let a preference stand, unless a person put it aside; one that was heard when it was said is limited at most.
+
+    Returns:
+        The key under which it stands; empty where it was put aside.
+    """
     said = preference.wish.words.casefold()
     for old in list_guidance(connection, user_id, retired=True):
         same = said in old.advice.casefold() or old.advice.casefold() in said
         if same and preference.message in old.citations:
             _limit_preference(connection, user_id, old, preference, at)
-            return
+            return "" if old.is_retired else old.key
         if old.advice.casefold() == said and old.is_retired:
-            return
+            return ""
     lessons.write_preferences(connection, user_id, preference.session, preference.turn, [preference.wish], at)
+    return new_preference(preference.wish, preference.message, at).key
 
 
 def _limit_preference(

@@ -18,6 +18,7 @@ def upgrade() -> None:
         sa.Column("user_id", Number, sa.ForeignKey("users.id", ondelete="CASCADE"), nullable=False),
         sa.Column("memory_id", Number, sa.ForeignKey("memories.id", ondelete="CASCADE"), nullable=False),
         sa.Column("kind", sa.Text, nullable=False),
+        sa.Column("preference", sa.Text, nullable=False),
         sa.Column("text", sa.Text, nullable=False),
         sa.Column("vector", sa.LargeBinary, nullable=False),
         sqlite_autoincrement=True,
