@@ -108,6 +108,14 @@ async def test_an_older_store_is_brought_up_to_date_and_keeps_what_it_holds(both
         assert await store.run(lambda connection: compare_metadata(compared(connection), metadata)) == []
 
 
+async def test_a_table_that_an_upgrade_makes_keeps_users_apart_too(both: tuple[Store, Store]) -> None:
+    _, server = both
+    await server.run(move_back)
+    await server.run(make_tables, "here")
+    forced = sa.text("SELECT relforcerowsecurity FROM pg_class WHERE relname = 'predicted_queries'")
+    assert await server.run(lambda connection: connection.execute(forced).scalar())
+
+
 async def test_a_store_from_before_the_first_release_is_left_with_the_way_out(both: tuple[Store, Store]) -> None:
     for store in both:
         await store.run(set_version, "0007")
