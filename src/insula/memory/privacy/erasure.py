@@ -18,6 +18,7 @@ from insula.memory.storage.schema import (
     memories,
     messages,
     nights,
+    predicted_queries,
     relations,
     revisions,
     sessions,
@@ -56,7 +57,7 @@ def erase_memory(connection: sa.Connection, user_id: int, memory_id: int, at: fl
     if row.promoted_at and not row.retired_at:
         index.remove_entries(connection, user_id, index.entries_of(row))
     _blank_memories(connection, user_id, [memory_id, *_find_derived(connection, user_id, row.session_id)], at)
-    queries.erase_quoting(connection, user_id, row.content)
+    _erase_quoting_queries(connection, user_id, row.content)
     if row.message_id is not None:
         line = sa.and_(messages.c.user_id == user_id, messages.c.id == row.message_id)
         echoes, _ = find_echoes(connection, user_id, row.message_id)
@@ -88,6 +89,20 @@ def _erase_echoes(connection: sa.Connection, user_id: int, echoes: Sequence[int]
         _scrub_signals(connection, user_id, said.session_id, said.turn)
         _scrub_turn_records(connection, user_id, said.session_id, 0)
     connection.execute(sa.update(messages).where(lines).values(content=ERASED))
+
+
+def _erase_quoting_queries(connection: sa.Connection, user_id: int, gone: str) -> None:
+    """Erase the predicted queries that hold words of an erased text which no line has that something was predicted for:
+    a model that read it may have put them there."""
+    rows = connection.execute(
+        sa.select(predicted_queries.c.id, predicted_queries.c.text, memories.c.content)
+        .join(memories, memories.c.id == predicted_queries.c.memory_id)
+        .where(predicted_queries.c.user_id == user_id)
+    ).all()
+    kept = {row.content.lower() for row in rows}
+    words = [word for word in split_words(gone) if not any(word in content for content in kept)]
+    quoting = [row.id for row in rows if any(word in row.text.lower() for word in words)]
+    connection.execute(sa.delete(predicted_queries).where(predicted_queries.c.id.in_(quoting)))
 
 
 def others_holding(connection: sa.Connection, user_id: int, memory_id: int) -> list[Memory]:

@@ -6,9 +6,7 @@ from typing import NamedTuple
 import sqlalchemy as sa
 
 from insula.language.statements import PredictedQuery, QueryKind
-from insula.memory.privacy.echoes import split_words
 from insula.memory.storage.prepared import Prepared, is_among
-from insula.memory.storage.schema import memories
 from insula.memory.storage.schema import predicted_queries as table
 from insula.memory.storage.vectors import AT_ONCE, Vector, pack_vector, unpack_vectors
 
@@ -60,19 +58,6 @@ def erase_queries(connection: sa.Connection, user_id: int, ids: Sequence[int]) -
 def erase_tasks(connection: sa.Connection, user_id: int, preference: str) -> None:
     """Erase what was predicted for a preference."""
     connection.execute(sa.delete(table).where(table.c.user_id == user_id, table.c.preference == preference))
-
-
-def erase_quoting(connection: sa.Connection, user_id: int, gone: str) -> None:
-    """Erase the queries that hold words of an erased text which no line has that something was predicted for: a model
-    that read it may have put them there."""
-    rows = connection.execute(
-        sa.select(table.c.id, table.c.text, memories.c.content)
-        .join(memories, memories.c.id == table.c.memory_id)
-        .where(table.c.user_id == user_id)
-    ).all()
-    words = split_words(gone).difference(*(split_words(row.content) for row in rows))
-    quoting = [row.id for row in rows if words & split_words(row.text)]
-    connection.execute(sa.delete(table).where(table.c.id.in_(quoting)))
 
 
 def read_queries(connection: sa.Connection, user_id: int, ids: Iterable[int]) -> list[StoredQuery]:
