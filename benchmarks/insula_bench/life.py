@@ -49,7 +49,8 @@ LATER = (
     *("later", "third", "fourth", "fifth", "sixth", "fifteenth"),
     *("sixteenth", "seventeenth", "twenty_second", "twenty_third", "thirty_second", "thirty_third"),
 )
-"""Tables of questions by other authors that can be lived; no fit reads the last six."""
+"""Tables of questions by other authors that can be lived; no fit reads the last six, but that of `predicted`, which
+reads three of them and counts for what was read alone."""
 FURTHER = (
     *("seventh", "eighth", "ninth", "tenth", "eleventh", "twelfth", "thirteenth", "fourteenth"),
     *("sixth", "fifteenth", "eighteenth", "nineteenth", "twentieth", "twenty_first"),
