@@ -104,11 +104,12 @@ class KeptRequests:
 
 
 def _take_secrets(parts: Sequence[RequestPart]) -> Iterator[tuple[str, str]]:
-    """Parts without their secrets, those among them that answer what was said before or repeat it."""
+    """Parts without their secrets, those among them that answer what was said before; those of the session are gone."""
     said, secrets = list[tuple[bool, str]](), dict[str, str]()
     for part in parts:
-        is_own = part.source in (YOURS, f"{SO_FAR}user")
-        text, secrets = take_from_line(part.text, said if is_own else (), secrets)
+        text, is_own = part.text, part.source in (YOURS, f"{SO_FAR}user")
+        if not part.source.startswith(SO_FAR):  # a session comes out of the store, where no secret goes in
+            text, secrets = take_from_line(text, said if is_own else (), secrets)
         said.append((is_own, text))
         yield part.source, text
 
