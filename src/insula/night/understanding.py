@@ -7,7 +7,7 @@ read once, and at most the call in flight is repeated. Nothing that a model said
 
 import asyncio
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, NamedTuple, TypedDict
@@ -247,6 +247,24 @@ async def _collect_lines(reader: Reader, batch: Batch, checked: Checked) -> Extr
     made = [await _read_meanings(reader, lines[line].memory, content) for line, content in read.items()]
     stored = await reader.store.read(unread.read_known_facts, reader.user_id, [line.memory for line in batch.lines])
     stated = {memory.memory: memory.statements for memory in stored} | {line.memory: line.statements for line in made}
+    ends, lifted = await _find_ended(reader, batch, checked, stated)
+    wishes, alone = await _collect_wishes(reader, batch, checked)
+    told = [line for line in made if line.statements]
+    wished_only = alone - {line.memory for line in told}  # no fact: it is told from the ledger
+    told += [LineRead(memory, "", ()) for memory in sorted(wished_only)]
+    dropped = await _find_dropped(reader, batch, checked, {known.memory for known in stored if known.line})
+    return ExtractedLines(told, dropped, ends, wishes, lifted)
+
+
+async def _find_ended(
+    reader: Reader, batch: Batch, checked: Checked, stated: Mapping[int, Sequence[Statement]]
+) -> tuple[list[tuple[int, int]], list[tuple[str, int]]]:
+    """The memories that are over, each with the one that ended it, and the preferences that a line takes back.
+
+    Args:
+        stated: what the memories of the lines state.
+    """
+    lines = {line.message: line for line in batch.lines}
     ends, lifted = list[tuple[int, int]](), list[tuple[str, int]]()
     for end in checked.ends:
         line = lines[end.line]
@@ -259,30 +277,37 @@ async def _collect_lines(reader: Reader, batch: Batch, checked: Checked) -> Extr
         near = await _nearness_to(reader, end.words, says)
         if extraction.is_over(end, line.language, says, stated.get(line.memory, ()), near):
             ends.append((number, line.memory))
-    spans = [preference.span for preference in checked.preferences]
-    vectors = await _embed_texts(reader, spans) or [None for _ in spans]
-    wanted = [
-        (Wanted(preference.span[:LONGEST], "standing", part_of(vector), preference.scope), preference)
-        for preference, vector in zip(checked.preferences, vectors, strict=True)
-        if not _is_fact(preference.span, vector)
-    ]
-    wishes = [
-        Wished(line.session, line.turn, line.message, each, line.memory, await _embed_tasks(reader, preference.queries))
-        for wish, preference in wanted
-        for line in [lines[preference.line]]
-        for each in learnable_preferences([wish], batch.own[preference.line], ())
-    ]
-    made = [line for line in made if line.statements]
-    told = {line.memory for line in made}
-    alone = [preference.line for wish, preference in wanted if is_all([wish], lines[preference.line].content)]
-    stands = {known.memory for known in stored if known.line}
-    silent = [line for line in map(lines.__getitem__, sorted(checked.silent)) if line.memory in stands]
-    is_empty = len(checked.silent) == len(batch.asked.lines)
-    silent = [] if is_empty and len(silent) > FEW else silent  # nothing in all of them: it has understood nothing
-    dropped = [line.memory for line in silent if not await asyncio.to_thread(_is_surely_fact, reader, line, batch)]
-    wished_only = {lines[line].memory for line in alone} - told  # no fact: it is told from the ledger
-    made += [LineRead(memory, "", ()) for memory in sorted(wished_only)]
-    return ExtractedLines(made, dropped, ends, wishes, lifted)
+    return ends, lifted
+
+
+async def _collect_wishes(reader: Reader, batch: Batch, checked: Checked) -> tuple[list[Wished], set[int]]:
+    """The preferences that the lines state, and the memories of the lines that are one and nothing else."""
+    lines = {line.message: line for line in batch.lines}
+    vectors = await _embed_texts(reader, [preference.span for preference in checked.preferences])
+    wishes, alone = list[Wished](), set[int]()
+    for preference, vector in zip(checked.preferences, vectors or [None] * len(checked.preferences), strict=True):
+        if _is_fact(preference.span, vector):
+            continue
+        line = lines[preference.line]
+        wish = Wanted(preference.span[:LONGEST], "standing", part_of(vector), preference.scope)
+        if is_all([wish], line.content):
+            alone.add(line.memory)
+        for each in learnable_preferences([wish], batch.own[line.message], ()):
+            tasks = await _embed_tasks(reader, preference.queries)
+            wishes.append(Wished(line.session, line.turn, line.message, each, line.memory, tasks))
+    return wishes, alone
+
+
+async def _find_dropped(reader: Reader, batch: Batch, checked: Checked, told: Collection[int]) -> list[int]:
+    """The memories that are told as facts, in whose lines the model found nothing, unless they surely tell one.
+
+    Args:
+        told: the memories of the lines that are told as facts.
+    """
+    silent = [line for line in batch.lines if line.message in checked.silent and line.memory in told]
+    if len(checked.silent) == len(batch.asked.lines) and len(silent) > FEW:
+        return []  # nothing in all of them: it has understood nothing
+    return [line.memory for line in silent if not await asyncio.to_thread(_is_surely_fact, reader, line, batch)]
 
 
 def _read_facts(line: Unread, facts: Iterable[ExtractedFact], batch: Batch) -> LineContent:
