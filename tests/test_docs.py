@@ -3,9 +3,10 @@
 import ast
 import json
 import re
+import runpy
 import subprocess
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from functools import cache
 from pathlib import Path
 from types import ModuleType, SimpleNamespace
@@ -164,19 +165,30 @@ def test_a_program_of_an_integration_puts_memory_before_a_model(library: str) ->
     assert done.returncode == 0, done.stdout
 
 
-def test_the_reference_is_made_of_the_docstrings_as_they_are() -> None:
-    done = subprocess.run([sys.executable, ROOT / "tools" / "reference.py", "--check"], check=False)
-    assert done.returncode == 0, "run: python tools/reference.py"
+@pytest.fixture
+def is_fresh(monkeypatch: pytest.MonkeyPatch) -> Callable[[str], bool]:
+    """Whether a tool, by its name, finds that the page which it writes is up to date."""
+
+    def run_check(tool: str) -> bool:
+        path = str(ROOT / "tools" / f"{tool}.py")
+        monkeypatch.setattr(sys, "argv", [path, "--check"])
+        with pytest.raises(SystemExit) as ended:
+            runpy.run_path(path, run_name="__main__")
+        return not ended.value.code
+
+    return run_check
 
 
-def test_the_page_of_settings_is_made_of_their_comments_as_they_are() -> None:
-    done = subprocess.run([sys.executable, ROOT / "tools" / "settings.py", "--check"], check=False)
-    assert done.returncode == 0, "run: python tools/settings.py"
+def test_the_reference_is_made_of_the_docstrings_as_they_are(is_fresh: Callable[[str], bool]) -> None:
+    assert is_fresh("reference"), "run: python tools/reference.py"
 
 
-def test_the_schemas_of_what_a_night_asks_for_are_as_they_stand_in_the_docs() -> None:
-    done = subprocess.run([sys.executable, ROOT / "tools" / "asked.py", "--check"], check=False)
-    assert done.returncode == 0, "raise VERSION if answers of before would not fit, and run: python tools/asked.py"
+def test_the_page_of_settings_is_made_of_their_comments_as_they_are(is_fresh: Callable[[str], bool]) -> None:
+    assert is_fresh("settings"), "run: python tools/settings.py"
+
+
+def test_the_schemas_of_what_a_night_asks_for_are_as_they_stand_in_the_docs(is_fresh: Callable[[str], bool]) -> None:
+    assert is_fresh("asked"), "raise VERSION if answers of before would not fit, and run: python tools/asked.py"
 
 
 def test_each_public_name_stands_in_the_reference_with_what_it_is() -> None:

@@ -143,7 +143,8 @@ def calls(name: str) -> Sequence[str]:
     return [
         path.relative_to(SOURCE).as_posix()
         for path in SOURCE.rglob("*.py")
-        for node in ast.walk(ast.parse(path.read_text("utf-8")))
+        if name in (text := path.read_text("utf-8"))
+        for node in ast.walk(ast.parse(text))
         if isinstance(node, ast.Call) and getattr(node.func, "id", getattr(node.func, "attr", "")) == name
     ]
 

@@ -290,7 +290,7 @@ texts = st.one_of(st.text(), st.lists(st.sampled_from(FRAGMENTS), max_size=12).m
 
 
 @given(texts)
-@settings(max_examples=600, deadline=None)
+@settings(max_examples=200, deadline=None)
 def test_redacting_twice_changes_nothing_more(text: str) -> None:
     once = redact(text)
     assert redact(once) == once
@@ -327,7 +327,7 @@ def shape_of(value: Any) -> object:
 
 
 @given(st.recursive(codes, lambda inner: st.lists(inner, max_size=4) | st.dictionaries(codes, inner, max_size=4)))
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=100, deadline=None)
 @example({"note": "recovery codes: 1a2b-3c4d", "8231-7706": 1})
 @example({"recovery codes\u00e4a1B2c3D4e5": ["Bearer ", "recovery codes\u00e4,a1B2c3D4e5"]})
 def test_codes_in_several_strings_of_json_go_one_by_one(value: object) -> None:
@@ -348,7 +348,7 @@ def test_a_list_of_codes_is_redacted_code_by_code() -> None:
         alphabet=st.characters(categories=["L", "P", "Z", "S"], exclude_characters="@#$%^&*+=?~!<>:…•"), max_size=300
     )
 )
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=100, deadline=None)
 def test_words_are_never_secrets(text: str) -> None:
     assert redact(text) == text
 
@@ -363,9 +363,13 @@ HOSTILE = [
 
 @pytest.mark.parametrize("unit", HOSTILE)
 def test_a_long_hostile_text_costs_linear_time(unit: str) -> None:
-    # From 2,500 characters on: shorter ones in which there is nothing are remembered.
     marks = " PRIVATE token password key :// cookie bearer curl AKIA ghp_ sk- eyJ SG. "
-    assert growth(redact, lambda size: marks + unit * (size // len(unit)), 40_000) <= LINEAR
+
+    def redact_anew(text: str) -> str:
+        redaction.clear_cache()  # short texts in which there is nothing are remembered
+        return redact(text)
+
+    assert growth(redact_anew, lambda size: marks + unit * (size // len(unit)), 20_000) <= LINEAR
 
 
 def test_the_hook_pays_for_no_import_and_no_pattern_it_does_not_need() -> None:
@@ -630,7 +634,7 @@ def test_a_form_without_a_value_stays_as_it_is(text: str) -> None:
 RECALL, UNNAMED = 0.965, 0.93
 """Shares that are found, by all rules and where no rule knows the provider."""
 FALSE_PER_LINE = 1 / 10_000
-SAME = 3
+SAME = 2
 """Seeds with which the templates are filled in: a shape holds for any value, not for one."""
 
 
@@ -660,14 +664,13 @@ def test_what_gitleaks_leaves_alone_is_mostly_left_alone() -> None:
 
 
 def test_code_without_secrets_is_left_as_it_is() -> None:
-    """The half of Python's own library that the head was not fitted on: full of names of passwords."""
+    """Every other file of Python's own library that the head was not fitted on: full of names of passwords."""
     lines, false = 0, list[str]()
-    for path in library_files():
-        if is_held_out(path.name):
-            text = path.read_text("utf-8", "replace")
-            lines += text.count("\n")
-            false += [line for line in redact(text).splitlines() if "[REDACTED:" in line]
-    assert lines > 50_000
+    for path in [path for path in library_files() if is_held_out(path.name)][::2]:
+        text = path.read_text("utf-8", "replace")
+        lines += text.count("\n")
+        false += [line for line in redact(text).splitlines() if "[REDACTED:" in line]
+    assert lines > 30_000
     assert len(false) <= lines * FALSE_PER_LINE, "\n".join(false)
 
 

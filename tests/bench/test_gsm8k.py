@@ -44,17 +44,19 @@ def solves(request: Request) -> str:
     return f"{n} + {n} = {2 * n}, so \\boxed{{{2 * n if right else 99}}}"
 
 
-@pytest.fixture
-def bench(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Callable[..., Any]:
-    """Runs the benchmark; returns the model, the exit code, the figures and what was said.
-
-    Pictures, which take most of the time of a report, are a dot each.
-    """
+@pytest.fixture(autouse=True)
+def _no_pictures(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Pictures, which take most of the time of a report, are a dot each."""
 
     def dot(_: object) -> bytes:
         return b"."
 
     monkeypatch.setattr(plots, "_png", dot)
+
+
+@pytest.fixture
+def bench(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Callable[..., Any]:
+    """Runs the benchmark; returns the model, the exit code, the figures and what was said."""
 
     def measured(methods: str = CHAINS, reply: Reply = solves, **options: Any) -> tuple[ScriptedModel, int, Json, str]:
         model = ScriptedModel(reply)

@@ -21,7 +21,7 @@ def write(path: str, told: Connection) -> None:
     """Turn after turn, each told once it is acknowledged."""
 
     async def turns() -> None:
-        async with await Metacognition.open(path) as metacognition:
+        async with await Metacognition.open(path, embed=None) as metacognition:
             for i in range(100_000):
                 async with metacognition.turn("me", "s", f"My sister number {i} moved to Lisbon.") as turn:
                     turn.finish(f"Noted, number {i}.")
@@ -79,12 +79,12 @@ def test_a_first_start_that_was_killed_can_be_repeated(tmp_path: Path, table: in
 
 
 async def _starts(path: Path) -> None:
-    async with await Metacognition.open(path) as metacognition, metacognition.turn("me", "s", "Hello.") as turn:
+    async with await Metacognition.open(path, embed=None) as mind, mind.turn("me", "s", "Hello.") as turn:
         turn.finish("Hello.")
         assert turn.number == 1
 
 
 async def _goes_on(path: Path, acknowledged: int) -> None:
-    async with await Metacognition.open(path) as metacognition, metacognition.turn("me", "s", "And now?") as turn:
+    async with await Metacognition.open(path, embed=None) as mind, mind.turn("me", "s", "And now?") as turn:
         turn.finish("On we go.")
         assert turn.number > acknowledged

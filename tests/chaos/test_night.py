@@ -7,6 +7,7 @@ import os
 import shutil
 import signal
 import sqlite3
+from collections.abc import Callable, Generator, Sequence
 from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import Any
@@ -34,11 +35,29 @@ NAMES = [name for name, _ in PHASES]
 DONE = "SELECT phase FROM nights WHERE state = 'done' AND night = 'd'"
 
 
-def main(database: str, where: str, victim: str, states: Connection | None = None) -> None:
-    """One start of the night in a process of its own, which dies where it is told to."""
-    found = asyncio.run(sleep(Path(database), where, victim))
-    if states:
-        states.send(found)
+Start = tuple[str, str, str]
+"""A start of the night: the database, and where it dies, and in which phase or answer; both empty where it does not."""
+
+
+def start_nights(asked: Connection, database: str) -> None:
+    """Starts of the night, each in a process forked from this one, which has been through one: none imports anew."""
+    asyncio.run(sleep(Path(database)))
+    while starts := asked.recv():
+        found = [_fork(start) for start in starts]
+        asked.send([os.waitstatus_to_exitcode(os.waitpid(one, 0)[1]) for one in found])
+
+
+def _fork(start: Start) -> int:
+    if child := os.fork():
+        return child
+    status = 1
+    try:
+        database, where, victim = start
+        states = asyncio.run(sleep(Path(database), where, victim))
+        (Path(database).parent / f"states {os.getpid()}").write_text(json.dumps(states))
+        status = 0
+    finally:
+        os._exit(status)
 
 
 def die() -> None:
@@ -121,8 +140,29 @@ def database(talked: Path, tmp_path: Path) -> Path:
     return Path(shutil.copy(talked, tmp_path))
 
 
-def kill(database: Path, where: str, victim: str) -> None:
-    assert mortal.ended(main, str(database), where, victim) == -signal.SIGKILL
+Nights = Callable[[Sequence[Start]], list[int]]
+
+
+@pytest.fixture(scope="module")
+def nights(talked: Path, tmp_path_factory: pytest.TempPathFactory) -> Generator[Nights]:
+    """Starts nights beside each other, each in a process of its own; how these ended."""
+    ends = multiprocessing.Pipe()
+    process = mortal.begun(start_nights, ends[1], str(shutil.copy(talked, tmp_path_factory.mktemp("warm"))))
+    ends[1].close()  # of a process that failed nothing is waited for
+
+    def start(starts: Sequence[Start]) -> list[int]:
+        ends[0].send(starts)
+        return ends[0].recv()
+
+    yield start
+    ends[0].send([])
+    process.join()
+    process.close()
+    ends[0].close()
+
+
+def kill(nights: Nights, database: Path, where: str, victim: str) -> None:
+    assert nights([(str(database), where, victim)]) == [-signal.SIGKILL]
 
 
 def calls(database: Path) -> list[str]:
@@ -147,8 +187,8 @@ KILLS = [*(("after", name) for name in NAMES), ("written", "soul"), ("written", 
 
 
 @pytest.mark.parametrize(("where", "victim"), KILLS)
-def test_a_night_killed_in_any_phase_is_completed_once(database: Path, where: str, victim: str) -> None:
-    kill(database, where, victim)
+def test_a_night_killed_in_any_phase_is_completed_once(database: Path, nights: Nights, where: str, victim: str) -> None:
+    kill(nights, database, where, victim)
     asyncio.run(sleep(database))
     assert set(asyncio.run(sleep(database))) == {"before"}
     found = rows(database)
@@ -161,8 +201,8 @@ def test_a_night_killed_in_any_phase_is_completed_once(database: Path, where: st
 
 
 @pytest.mark.parametrize("victim", range(1, 6))
-def test_of_the_model_calls_at_most_the_one_in_flight_is_repeated(database: Path, victim: int) -> None:
-    kill(database, "call", str(victim))
+def test_of_the_model_calls_at_most_the_one_in_flight_is_repeated(database: Path, nights: Nights, victim: int) -> None:
+    kill(nights, database, "call", str(victim))
     asyncio.run(sleep(database))
     made = calls(database)
     assert (len(made), len(set(made))) == (6, 5)
@@ -187,14 +227,10 @@ def test_a_night_whose_model_is_away_for_a_moment_leaves_what_an_undisturbed_one
     assert len(calls(database)) == len(set(calls(database))) == 5
 
 
-def test_two_processes_do_one_night(database: Path) -> None:
-    ends = [multiprocessing.Pipe(duplex=False) for _ in range(2)]
-    both = [mortal.begun(main, str(database), "", "", told) for _, told in ends]
-    said: list[list[str]] = [heard.recv() for heard, _ in ends]
-    for process, pair in zip(both, ends, strict=True):
-        process.join()
-        for each in (process, *pair):
-            each.close()
+def test_two_processes_do_one_night(database: Path, nights: Nights) -> None:
+    assert nights([(str(database), "", "")] * 2) == [0, 0]
+    said = [path.read_text() for path in database.parent.glob("states *")]
+    assert len(said) == 2
     assert sum("done" in states for states in said) == 1
     assert len(calls(database)) == len(set(calls(database))) == 5
     assert rows(database)["phases"] == sorted([*NAMES, END])

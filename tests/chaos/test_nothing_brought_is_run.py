@@ -8,6 +8,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -81,6 +82,7 @@ def test_no_line_but_the_one_on_record_is_run(
         return trials.Trial([], [trials.HookRun("", 0, b"", 0.0)])
 
     monkeypatch.setattr(trials, "try_command", attempt)
+    monkeypatch.setattr(trials, "read_version", cache(trials.read_version))  # each interpreter is asked once
     monkeypatch.setenv("PATH", f".::{clone}:{os.environ['PATH']}")
     monkeypatch.chdir(clone)
     host, ours = HOSTS[name], str(HookCommand(runtime.find_interpreter(), str(user / ".insula"), name))

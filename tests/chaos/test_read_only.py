@@ -53,10 +53,10 @@ def forbid(folder: Path) -> dict[str, bytes]:
     return files
 
 
-@pytest.fixture
-def site(tmp_path: Path) -> Site:
+@pytest.fixture(scope="module")
+def site(tmp_path_factory: pytest.TempPathFactory) -> Site:
     """Where somebody has talked before, and may not write any more."""
-    made = Site(tmp_path / "site").make()
+    made = Site(tmp_path_factory.mktemp("home") / "site").make()
     (made.user / "talk.jsonl").write_text(json.dumps({"role": "user", "content": "I live in Porto."}) + "\n")
     commands.warm()
     said = b"My cat is called Momo.\nFrom now on answer in two sentences.\n"

@@ -1,7 +1,7 @@
 """PostgreSQL: the same is found as in a file, what moves arrives whole, and nothing of another user is reached."""
 
 import asyncio
-from collections.abc import AsyncGenerator, Awaitable, Callable
+from collections.abc import AsyncGenerator, Awaitable, Callable, Generator
 from pathlib import Path
 
 import pytest
@@ -9,6 +9,7 @@ import sqlalchemy as sa
 from alembic.autogenerate import compare_metadata
 from alembic.migration import MigrationContext
 
+import postgres
 from insula import Controls, Metacognition
 from insula.errors import StoreError
 from insula.language.owner import ASSISTANT, USER
@@ -177,17 +178,30 @@ WHO = "Ana's %s \\ 100%"
 OWNED = tuple(table for table in metadata.sorted_tables if "user_id" in table.c)
 
 
+@pytest.fixture(scope="module")
+def talked(server: str, template: str) -> Generator[str]:
+    """The name of a database in which two users said something."""
+
+    async def talk(url: str) -> None:
+        async with await Store.open(url) as store:
+            mind = Metacognition(store, embed=None)
+            for user in (WHO, "eva"):
+                for line in (SECRET, "I never eat nuts.", "What is the capital of Peru?"):
+                    async with mind.turn(user, "monday", line) as turn:
+                        turn.finish("Noted.")
+            assert not WHOSE.get()
+
+    with postgres.database(server, template, "") as url:
+        asyncio.run(talk(url))
+        yield url.rpartition("/")[2]
+
+
 @pytest.fixture
-async def shared(anyio_backend: str, database: str) -> AsyncGenerator[Store]:
+async def shared(anyio_backend: str, server: str, talked: str) -> AsyncGenerator[Store]:
     """A store on a server in which two users said something."""
-    async with await Store.open(database) as store:
-        mind = Metacognition(store, embed=None)
-        for user in (WHO, "eva"):
-            for line in (SECRET, "I never eat nuts.", "What is the capital of Peru?"):
-                async with mind.turn(user, "monday", line) as turn:
-                    turn.finish("Noted.")
-        assert not WHOSE.get()
-        yield store
+    with postgres.database(server, talked, "") as url:
+        async with await Store.open(url) as store:
+            yield store
 
 
 def execute(connection: sa.Connection, query: str) -> None:

@@ -182,20 +182,19 @@ def large(folder: Path, size: int) -> Path:
 
 
 def test_less_is_held_than_is_read(tmp_path: Path) -> None:
-    found = find_transcripts([large(tmp_path, 4 * MEGABYTE)])
+    gathering.gather_sessions(find_transcripts([large(tmp_path, 1)]))  # what is held for good is held by now
+    size = 2 * MEGABYTE
+    found = find_transcripts([large(tmp_path, size)])
     tracemalloc.start()
     gathered = gathering.gather_sessions(found)
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
-    assert gathered.totals.tool_uses > 1_000
-    assert peak < 5 * MEGABYTE, f"{peak / MEGABYTE:.1f} MB"
+    assert gathered.totals.tool_uses > 500
+    assert peak < 1.25 * size, f"{peak / MEGABYTE:.1f} MB"
 
 
 def test_reading_takes_no_longer_than_there_is_to_read(tmp_path: Path) -> None:
-    assert (
-        growth(gathering.gather_sessions, lambda size: find_transcripts([large(tmp_path, size)]), 2 * MEGABYTE)
-        <= LINEAR
-    )
+    assert growth(gathering.gather_sessions, lambda size: find_transcripts([large(tmp_path, size)]), MEGABYTE) <= LINEAR
 
 
 # A session looked back at: what went wrong, what would have been said, what it cost.

@@ -6,7 +6,6 @@ import urllib.request
 from html import unescape
 from pathlib import Path
 
-import pytest
 from page_tab import Site, Sites, is_wide, tab
 from playwright.sync_api import Browser, expect
 
@@ -101,22 +100,25 @@ def test_without_javascript_facts_are_added_changed_and_looked_into(browser: Bro
     context.close()
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        "My sister <b onmouseover=alert(1)>Ana</b> lives in Lisbon.",
-        "My sister Ana \u202egnp.exe lives in Lisbon.",
-        "x" * 3_000,
-        "[Ana](javascript:alert(1)) lives in Lisbon.",
-    ],
+ODD = (
+    "My sister <b onmouseover=alert(1)>Ana</b> lives in Lisbon.",
+    "My brother Tom \u202egnp.exe lives in Porto.",
+    "x" * 3_000,
+    "[Eva](javascript:alert(1)) lives in Quito.",
 )
-def test_odd_facts_are_shown_as_text_and_break_nothing(browser: Browser, running: Site, text: str) -> None:
+
+
+def test_odd_facts_are_shown_as_text_and_break_nothing(browser: Browser, running: Site) -> None:
     with tab(browser, running, width=320) as page:
         page.goto("/memory")
-        page.get_by_label("A fact, in a sentence").fill(text)
-        page.get_by_role("button", name="Remember it").click()
-        shown = page.locator("#facts h2").first
-        expect(shown).to_contain_text(text.replace("\u202e", "")[:100])
+        for number, text in enumerate(ODD, 1):
+            if number > 1:  # where there are facts, the form is folded
+                page.get_by_text("Add something", exact=True).click()
+            page.get_by_label("A fact, in a sentence").fill(text)
+            page.get_by_role("button", name="Remember it").click()
+            expect(page.locator("#facts > li")).to_have_count(number)
+            shown = page.locator("#facts h2", has_text=text.replace("\u202e", "")[:100])
+            expect(shown).to_be_visible()
         expect(page.locator("#facts h2 a, #facts h2 b")).to_have_count(0)
         page.wait_for_load_state()
         assert not is_wide(page)

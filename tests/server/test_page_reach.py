@@ -58,7 +58,7 @@ def test_hostile_words_are_shown_and_do_nothing(browser: Browser, tmp_path: Path
         running.guide()
         with tab(browser, running) as page:
             page.goto("/?session=one")
-            for number, text in enumerate(HOSTILE, len(HOSTILE) + 2):
+            for number, text in enumerate((HOSTILE[0], "\n\n".join(HOSTILE[1:])), len(HOSTILE) + 2):
                 page.get_by_label("Your message").fill(text)
                 page.keyboard.press("Enter")
                 expect(page.locator(f"#turn-{number}")).to_be_visible()
@@ -104,9 +104,8 @@ def press(page: Page, name: str, key: str = "Tab") -> None:
     page.keyboard.press("Enter")
 
 
-@pytest.mark.parametrize("width", [1280, 390])
-def test_talk_edit_undo_and_erase_are_done_by_keyboard_alone(browser: Browser, running: Site, width: int) -> None:
-    with tab(browser, running, width=width) as page:
+def test_talk_edit_undo_and_erase_are_done_by_keyboard_alone(browser: Browser, running: Site) -> None:
+    with tab(browser, running, width=390) as page:
         page.goto("/")
         for turn, said in enumerate(("My sister Ana lives in Lisbon.", "From now on, answer in one sentence."), 1):
             page.keyboard.type(said)
@@ -120,18 +119,19 @@ def test_talk_edit_undo_and_erase_are_done_by_keyboard_alone(browser: Browser, r
         page.keyboard.press("Enter")
         expect(page.locator("#turn-2 p.judged")).to_be_visible()
         page.wait_for_function(LANDED)
-        if width == 390:
-            press(page, "Menu", "Shift+Tab")
-            page.keyboard.press("Escape")
-            expect(page.get_by_role("button", name="Menu")).to_be_focused()
-            page.keyboard.press("Enter")
-            reach(page, page.get_by_role("link", name="Memory"))
-        else:
-            reach(page, page.get_by_role("link", name="What I know about you"), "Shift+Tab")
+        page.set_viewport_size({"width": 1280, "height": 844})  # where there is no menu, a link leads there
+        reach(page, page.get_by_role("link", name="What I know about you"), "Shift+Tab")
+        page.set_viewport_size({"width": 390, "height": 844})
+        press(page, "Menu", "Shift+Tab")
+        page.keyboard.press("Escape")
+        expect(page.get_by_role("button", name="Menu")).to_be_focused()
+        page.keyboard.press("Enter")
+        reach(page, page.get_by_role("link", name="Memory"))
         page.keyboard.press("Enter")
         page.wait_for_url("**/memory*")
         edit = page.get_by_label("Edit fact 1")
         reach(page, edit)
+        page.set_viewport_size({"width": 1280, "height": 844})
         page.keyboard.press("Enter")
         page.keyboard.press("Tab")
         page.keyboard.press("Escape")
@@ -160,21 +160,20 @@ def skip(page: Page) -> None:
     expect(page.get_by_role("link", name="To the content")).to_be_in_viewport()
 
 
-def test_the_first_tab_on_every_page_leads_past_its_header(browser: Browser, running: Site) -> None:
-    with tab(browser, running, width=390) as page:
-        for path in (*(one for one in PAGES if one != "/"), "/yours"):  # on the first page one writes at once
-            page.goto(path)
-            skip(page)
+def test_every_page_has_a_word_when_it_is_empty_fits_a_phone_and_leads_past_its_header_with_the_first_tab(
+    browser: Browser, running: Site
+) -> None:
+    with tab(browser, running, width=320) as page:
+        page.goto("/yours")
+        skip(page)
         page.get_by_role("button", name="Menu").press("Enter")
         expect(page.get_by_role("link", name="Memory")).to_be_in_viewport(ratio=1)
         page.keyboard.press("Escape")
         expect(page.get_by_role("link", name="Memory")).to_be_hidden()
-
-
-def test_every_page_has_a_word_when_it_is_empty_and_fits_a_phone(browser: Browser, tmp_path: Path, site: Sites) -> None:
-    with site(tmp_path) as running, tab(browser, running, width=320) as page:
         for path in PAGES:
             page.goto(path)
+            if path != "/":  # there one writes at once
+                skip(page)
             expect(page.locator(".welcome, .empty").first).to_be_visible()
             expect(page.get_by_role("heading", level=1)).to_have_count(1)
             expect(page.locator("nav [aria-current=page]")).to_have_count(1)

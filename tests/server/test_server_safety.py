@@ -38,25 +38,24 @@ async def raw(url: str, *parts: bytes, pause: float = 0.0, limit: float = DEADLO
         writer.close()
 
 
-@pytest.mark.parametrize(
-    "host",
-    [
-        "evil.example",
-        "127.0.0.1.evil.example",
-        "localhost.",
-        "localhost:",
-        "localhost:80@evil.example",
-        "",
-        "a/../localhost",
-    ],
+HOSTS = (
+    "evil.example",
+    "127.0.0.1.evil.example",
+    "localhost.",
+    "localhost:",
+    "localhost:80@evil.example",
+    "",
+    "a/../localhost",
 )
-@pytest.mark.parametrize("path", ["/health", "/agent/memories?user=ana", "/", "/static/page.css", "/nothing"])
-async def test_no_answer_is_given_under_a_name_of_somebody_elses(
-    host: str, path: str, make_service: MakeService, client: Client
-) -> None:
-    found = await client(make_service()).get(path, headers={"Host": host})
-    assert found.status_code == 400
-    assert "Host" in found.json()["detail"]
+
+
+async def test_no_answer_is_given_under_a_name_of_somebody_elses(make_service: MakeService, client: Client) -> None:
+    here = client(make_service())
+    for path in ("/health", "/agent/memories?user=ana", "/", "/static/page.css", "/nothing"):
+        for host in HOSTS:
+            found = await here.get(path, headers={"Host": host})
+            assert found.status_code == 400, (path, host)
+            assert "Host" in found.json()["detail"], (path, host)
 
 
 async def test_two_host_headers_are_one_too_many(make_service: MakeService, served: Serve) -> None:
@@ -122,30 +121,30 @@ async def test_a_body_is_counted_as_it_comes_whatever_its_header_says(make_servi
             assert (await say(here, "I live in Lisbon.")).status_code == 200
 
 
-@pytest.mark.parametrize(
-    "framing",
-    [
-        b"Content-Length: 5\r\nContent-Length: 6\r\n\r\nhello!",
-        b"Content-Length: -1\r\n\r\n",
-        b"Content-Length: 1e3\r\n\r\n",
-        b"Content-Length: 99999999999999999999999999\r\n\r\n",
-        b"Transfer-Encoding: chunked, identity\r\n\r\n0\r\n\r\n",
-        b"Content-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\nGET /agent/memories?user=a HTTP/1.1\r\n\r\n",
-        b"X: " + b"y" * 100_000 + b"\r\n\r\n",
-        b"X\x00Y: z\r\n\r\n",
-        b"Name : z\r\n\r\n",
-        b" folded: z\r\n\r\n",
-    ],
+FRAMINGS = (
+    b"Content-Length: 5\r\nContent-Length: 6\r\n\r\nhello!",
+    b"Content-Length: -1\r\n\r\n",
+    b"Content-Length: 1e3\r\n\r\n",
+    b"Content-Length: 99999999999999999999999999\r\n\r\n",
+    b"Transfer-Encoding: chunked, identity\r\n\r\n0\r\n\r\n",
+    b"Content-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\nGET /agent/memories?user=a HTTP/1.1\r\n\r\n",
+    b"X: " + b"y" * 100_000 + b"\r\n\r\n",
+    b"X\x00Y: z\r\n\r\n",
+    b"Name : z\r\n\r\n",
+    b" folded: z\r\n\r\n",
 )
-async def test_games_with_headers_get_nothing(framing: bytes, make_service: MakeService, served: Serve) -> None:
+
+
+async def test_games_with_headers_get_nothing(make_service: MakeService, served: Serve) -> None:
     async with served(make_service()) as url:
-        found = await raw(
-            url,
-            b"POST /agent/chat HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\nAccept: */*\r\n" + framing,
-            pause=0.05,
-        )
-        assert re.match(rb"HTTP/1.1 4\d\d ", found), found[:200]
-        assert b'"memories"' not in found
+        for framing in FRAMINGS:
+            found = await raw(
+                url,
+                b"POST /agent/chat HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\nAccept: */*\r\n" + framing,
+                pause=0.05,
+            )
+            assert re.match(rb"HTTP/1.1 4\d\d ", found), (framing[:200], found[:200])
+            assert b'"memories"' not in found, framing[:200]
 
 
 async def test_what_is_no_request_at_all_is_told_as_a_problem_too(make_service: MakeService, served: Serve) -> None:
@@ -177,19 +176,17 @@ async def test_a_body_that_comes_too_slowly_is_given_up() -> None:
     assert (b"connection", b"close") in sent[0]["headers"]
 
 
-@pytest.mark.parametrize("head", [b"X-Long: " + b"x" * 80_000, b"X: y\r\n" * 30_000, b"X: " + b"x" * 2_000_000])
-async def test_a_head_that_is_too_large_is_refused_with_a_sentence(
-    head: bytes, make_service: MakeService, served: Serve
-) -> None:
+async def test_a_head_that_is_too_large_is_refused_with_a_sentence(make_service: MakeService, served: Serve) -> None:
     async with served(make_service()) as url:
-        reader, writer = await asyncio.open_connection(urlsplit(url).hostname, urlsplit(url).port)
-        writer.write(b"GET /health HTTP/1.1\r\nHost: localhost\r\n" + head + b"\r\n\r\n")
-        with suppress(ConnectionError):
-            await writer.drain()
-        answer = await reader.readuntil(b"\r\n\r\n") + await reader.read(300)
-        writer.close()
-    assert answer.startswith(b"HTTP/1.1 431 ")
-    assert b"longer than 65,536 bytes" in answer
+        for head in (b"X-Long: " + b"x" * 80_000, b"X: y\r\n" * 30_000, b"X: " + b"x" * 2_000_000):
+            reader, writer = await asyncio.open_connection(urlsplit(url).hostname, urlsplit(url).port)
+            writer.write(b"GET /health HTTP/1.1\r\nHost: localhost\r\n" + head + b"\r\n\r\n")
+            with suppress(ConnectionError):
+                await writer.drain()
+            answer = await reader.readuntil(b"\r\n\r\n") + await reader.read(300)
+            writer.close()
+            assert answer.startswith(b"HTTP/1.1 431 "), head[:20]
+            assert b"longer than 65,536 bytes" in answer, head[:20]
 
 
 async def test_a_head_that_never_ends_is_not_waited_for(

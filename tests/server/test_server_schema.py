@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from schemathesis import GenerationMode
 
 EXAMPLES = 2
-"""Requests for each route and method that fit the description, and as many that do not; by name and by token."""
+"""Requests of each route and method that fit the description, by name and by token; by name, as many that do not."""
 ANA = {"Authorization": f"Bearer {TOKENS['ana']}"}
 
 
@@ -63,11 +63,12 @@ def test_no_request_makes_the_server_fail_or_answer_otherwise_than_described(
     operations = [found.ok() for found in schema.get_all_operations()]
     assert len(operations) > 20
     for operation in operations:
-        for mode in (GenerationMode.POSITIVE, GenerationMode.NEGATIVE):
+        for mode in (GenerationMode.POSITIVE,) if headers else (GenerationMode.POSITIVE, GenerationMode.NEGATIVE):
             with suppress(Unsatisfiable, SkipTest):  # what has no parameters cannot be wrong
                 _ask(operation, mode, headers)
 
 
+@pytest.mark.parametrize("app", [{}], indirect=True)
 def test_every_example_is_as_described(app: FastAPI) -> None:
     components = {"components": {"schemas": app.openapi()["components"]["schemas"]}}
     examples = json.loads((files("insula.server.api") / "examples.json").read_text("utf-8"))

@@ -170,10 +170,10 @@ async def _has_room(browser: httpx2.AsyncClient) -> bool:
         return response.status_code == 200
 
 
-@pytest.mark.parametrize("last", ["x", "-1", "1.5", str(2**63), "1 OR 1=1"])
-async def test_a_place_that_is_no_number_is_refused(last: str, browser: httpx2.AsyncClient) -> None:
-    found = await browser.get("/signals?user=ana", headers={"Last-Event-ID": last})
-    assert (found.status_code, found.headers["content-type"]) == (422, "application/problem+json")
+async def test_a_place_that_is_no_number_is_refused(browser: httpx2.AsyncClient) -> None:
+    for last in ("x", "-1", "1.5", str(2**63), "1 OR 1=1"):
+        found = await browser.get("/signals?user=ana", headers={"Last-Event-ID": last})
+        assert (found.status_code, found.headers["content-type"]) == (422, "application/problem+json"), last
 
 
 async def test_for_who_does_not_read_nothing_is_read_ahead(
