@@ -388,10 +388,16 @@ def bench_forget(
 
 
 @app.command("changes")
-def bench_changes(json: Json = False) -> None:
+def bench_changes(
+    write: Annotated[bool, typer.Option(help="Fit what tells a change, and write it into the package.")] = False,
+    json: Json = False,
+) -> None:
     """Whether what somebody told later stands beside the line that it makes out of date, and nothing else before it."""
     from insula_bench.changes import run
+    from insula_bench.changes_fit import write_weights
 
+    if write:
+        write_weights()
     raise typer.Exit(run(json))
 
 

@@ -13,6 +13,7 @@ from insula.language.heads import (
     Vector,
     answer_affinities,
     answering_direction,
+    change_odds,
     limit_direction,
     limit_odds,
     load_cards,
@@ -123,3 +124,20 @@ def test_both_parts_of_a_head_learn_what_can_be_learned_and_the_same_each_time()
     told = np.array([each.log_odds(weights) + weights[-1] for each in read])
     assert told[labels].min() > told[~labels].max()
     assert (weights == same).all()
+
+
+@pytest.mark.parametrize(
+    ("changes", "none"),
+    [
+        ("We sold the Corsa and got a Yaris.", "Our Corsa has a green roof box."),
+        ("I quit my job at the bakery.", "I like the smell of a bakery."),
+        ("Wir haben den Hund abgegeben.", "Ich habe zwei Katzen."),
+        ("J'ai changé de boulot, je suis chez Michelin maintenant.", "J'aime les pommes."),
+    ],
+)
+def test_a_line_that_tells_a_change_is_told_from_one_that_tells_none(changes: str, none: str) -> None:
+    assert change_odds(embed_text(changes)) > change_odds(embed_text(none)) + 0.5
+
+
+def test_of_another_embedding_no_change_can_be_told() -> None:
+    assert change_odds(np.ones(3, np.float32)) == 0.0

@@ -99,6 +99,16 @@ class PredictedCard(TypedDict):
     """From which cosine on a message is of the tasks to which a preference is limited (`least`)."""
 
 
+class ChangesCard(TypedDict):
+    """The score of whether a later line changes the matter of an older one; see `insula.memory.relevance`."""
+
+    decides: str
+    weights: Mapping[str, float]
+    """What is known of the two lines counts for."""
+    points: Mapping[str, float]
+    """The log-odds from which the later line stands beside the older one (`beside`)."""
+
+
 class Cards(TypedDict):
     """The cards of all heads."""
 
@@ -108,6 +118,7 @@ class Cards(TypedDict):
     answer: AnswerCard
     limits: LimitsCard
     predicted: PredictedCard
+    changes: ChangesCard
 
 
 class Head(NamedTuple):
@@ -201,6 +212,14 @@ def asked_direction(line: Vector) -> Vector:
         return line
     asked, told, _, _ = _load_projections("answer")
     return _at_unit_length(line + asked[:-1] @ (line @ told[:-1] + told[-1]))
+
+
+def change_odds(line: Vector) -> float:
+    """The log-odds that a line tells of something that is otherwise now, whatever that is; 0 of another embedding."""
+    if line.size != DIMENSIONS:
+        return 0.0
+    weights = _load_change()
+    return float(SCALE * line @ weights[:-1] + weights[-1])
 
 
 def answering_direction(question: Vector) -> Vector:
@@ -305,6 +324,13 @@ def _load_projections(name: Literal["answer", "limits"]) -> Projections:
         return Projections(
             *(read_array(raw, f"{name}_{part}") for part in Projections._fields if f"{name}_{part}" in raw)
         )
+
+
+@cache
+def _load_change() -> Weights:
+    """The weights of what tells a change, the bias last."""
+    with (files("insula.language") / "changes.npz").open("rb") as file:
+        return read_array(np.load(file, allow_pickle=False), "change")
 
 
 def read_array(raw: Mapping[str, npt.NDArray[Any]], name: str) -> Weights:

@@ -20,6 +20,7 @@ from insula.language.heads import (
     Vector,
     answer_affinities,
     asked_direction,
+    change_odds,
     limit_odds,
     load_cards,
     log_odds,
@@ -41,11 +42,9 @@ BESIDE = 1.5
 """By how much the log-odds of a line may stay below the best one's, and it still stands beside it: of lives that others
 wrote the line that answers is among them in 86 of 100 questions, with 2.2 lines on average (at 0.8: 82 and 1.6), before
 what is asked for nearly alike stood there, too."""
-CHANGES, SAME_MATTER, LIKE_MATTER = 0.1, 0.54, 0.34
-"""By how much less near a newer line may come to what is asked than the one that answers, and it may change it; the
-cosine of the questions that both answer from which it does; and the cosine from which it stands beside it. Set where
-some as many lines of another matter reach them as with the projections before, on changes that one author wrote
-(`insula bench changes`), and by two changes that the tests hold."""
+CHANGES, SAME_MATTER = 0.1, 0.54
+"""By how much less near a newer line may come to what is asked than the one that answers, and it stands before it; and
+the cosine of the questions that both answer from which it does: set by two changes that the tests hold."""
 NEVER = -9.0
 """Log-odds of a line that is surely of another, or no fact: said in a game, in jest, or supposed."""
 PIECE = 0.2
@@ -379,17 +378,27 @@ def _with_changes(relevance: dict[int, Relevance], told: Sequence[StoredStatemen
     best = max(relevance, key=lambda memory: relevance[memory].odds, default=0)
     if not best or relevance[best].odds < ANSWERS:
         return relevance
-    likeliest = relevance[best]
+    likeliest, point = relevance[best], load_cards()["changes"]["points"]["beside"]
     for memory in {stored.memory for stored in told if not stored.by_tool}:
         newer = relevance[memory]
-        if memory > best and BEARS <= newer.odds <= likeliest.odds:
-            alike = _asked_alike(newer, likeliest)
-            if alike >= SAME_MATTER and _nearness(newer) >= _nearness(likeliest) - CHANGES:
+        if memory > best and NEVER < newer.odds <= likeliest.odds:
+            if _is_of_same_matter(newer, likeliest):
                 relevance[memory] = newer._replace(odds=likeliest.odds)
                 relevance[best] = likeliest._replace(parts={**likeliest.parts, "changed": 1.0})
-            elif alike >= LIKE_MATTER:
+            elif weigh_change(newer, likeliest) >= point:
                 relevance[memory] = newer._replace(odds=max(newer.odds, likeliest.odds - BESIDE))
     return relevance
+
+
+def _is_of_same_matter(newer: Relevance, older: Relevance) -> bool:
+    """Whether people ask for two lines alike, and the newer comes about as near to what is asked.
+
+    Without vectors, that they share a word decides.
+    """
+    parts, least = describe_change(newer, older), _nearness(older) - CHANGES
+    if newer.odds < BEARS:
+        return False
+    return parts["alike"] >= SAME_MATTER and parts["near"] >= least if parts else _share_words(newer, older)
 
 
 def _nearness(relevance: Relevance) -> float:
@@ -397,17 +406,35 @@ def _nearness(relevance: Relevance) -> float:
     return relevance.parts.get("near", 0.0) + relevance.parts.get("near_affinity", 0.0)
 
 
-def _asked_alike(new: Relevance, old: Relevance) -> float:
-    """How alike people ask for the statements of two lines that likeliest answer, -1 to 1; 0 where that is not known.
+def weigh_change(newer: Relevance, older: Relevance) -> float:
+    """The log-odds that a line changes the matter of an older one that answers; very low without vectors."""
+    if not (parts := describe_change(newer, older)):
+        return NEVER
+    weights = load_cards()["changes"]["weights"]
+    return sum(weights[name] * value for name, value in parts.items()) + weights["intercept"]
 
-    Without vectors, those that share a word are asked for alike.
+
+def describe_change(newer: Relevance, older: Relevance) -> dict[str, float]:
+    """What is known of a line beside an older one that answers, by the statements that likeliest do; empty without
+    vectors.
+
+    Returns:
+        How alike people ask for the two (`alike`, -1 to 1), how likely the newer tells of a change at all (`tells`,
+        log-odds), and how near it comes to what is asked (`near`).
     """
-    if new.answer is None or old.answer is None:
-        return 0.0
-    first, second = new.answer.vector, old.answer.vector
+    if newer.answer is None or older.answer is None:
+        return {}
+    first, second = newer.answer.vector, older.answer.vector
     if first is None or second is None or first.size != second.size:
-        return float(not new.answer.terms.isdisjoint(old.answer.terms))
-    return float(asked_direction(first) @ asked_direction(second))
+        return {}
+    alike = float(asked_direction(first) @ asked_direction(second))
+    return {"alike": alike, "tells": change_odds(first), "near": _nearness(newer)}
+
+
+def _share_words(newer: Relevance, older: Relevance) -> bool:
+    if newer.answer is None or older.answer is None:
+        return False
+    return not newer.answer.terms.isdisjoint(older.answer.terms)
 
 
 @cache
