@@ -108,6 +108,8 @@ READS_WHOLES: frozenset[HeadName] = frozenset({"personal"})
 """Heads that read messages as one text beside their pieces; `fact` gains nothing by it."""
 EVEN = np.array([0.6, 0.4, 0.0])
 """What vector and spelling count for until their weights are fitted."""
+LATER = ("predicted", "changes")
+"""Cards that are fitted with these heads, and after them."""
 LET_IN: Mapping[str, float] = {"real": 0.012, "world": 0.02}
 """The share of them, and of questions of the world that say "I" or "my", that may be shown a line by mistake."""
 
@@ -158,12 +160,12 @@ def run(write: bool, json: bool) -> int:
         save: Any = np.savez_compressed  # typed as if no array could be called anything
         save(PACKAGE / "heads.npz", **pack_weights(fitted | limits))
         known = jsonlib.loads((PACKAGE / "heads.json").read_text("utf-8"))
-        later = {name: known[name] for name in ("answer", "predicted")}
+        later = {name: known[name] for name in ("answer", *LATER)}
         _write({name: known.get(name, {}) | card for name, card in cards.items()} | later)
     weighed, cards["answer"] = _fit_scores(learned["personal"], real, vectors)
     cards["personal"] = _card_of_messages(learned["personal"], weighed)
     if write:
-        _write(cards | {"predicted": load_cards()["predicted"]})
+        _write(cards | {name: load_cards()[name] for name in LATER})
     print(jsonlib.dumps(cards, indent=1, ensure_ascii=False) if json else _table(cards))
     return 0
 
