@@ -1,13 +1,10 @@
 """What people type with a secret in it, from a host's payload to the disk and to the text that the model reads."""
 
-from collections.abc import Callable, Iterable
-from functools import cache
 from pathlib import Path
 
 import pytest
 from payloads import Payload, again, call, failing, recorded
 
-from insula import redaction
 from insula.hosts.hook import respond
 from insula_bench.secret_lines import Case, cases
 
@@ -50,19 +47,6 @@ def failed(home: Path, case: Case) -> str:
     return "".join(answers)
 
 
-@pytest.fixture
-def looked_through_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    """What is found in a text depends on nothing else, and each command fails several times with the same words."""
-    find: Callable[[str, int], Iterable[object]] = redaction._found_in_readings  # pyright: ignore[reportPrivateUsage]
-
-    @cache
-    def known(text: str, since: int = 0) -> tuple[object, ...]:
-        return tuple(find(text, since))
-
-    monkeypatch.setattr(redaction, "_found_in_readings", known)
-
-
-@pytest.mark.usefixtures("looked_through_once")
 def test_no_secret_of_a_command_reaches_the_disk_or_the_model(tmp_path: Path) -> None:
     assert len(COMMANDS) > 300
     leaked: list[str] = []
