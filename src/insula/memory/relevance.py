@@ -382,23 +382,26 @@ def _with_changes(relevance: dict[int, Relevance], told: Sequence[StoredStatemen
     for memory in {stored.memory for stored in told if not stored.by_tool}:
         newer = relevance[memory]
         if memory > best and NEVER < newer.odds <= likeliest.odds:
-            if _is_of_same_matter(newer, likeliest):
+            parts = describe_change(newer, likeliest)
+            if _is_of_same_matter(newer, likeliest, parts):
                 relevance[memory] = newer._replace(odds=likeliest.odds)
                 relevance[best] = likeliest._replace(parts={**likeliest.parts, "changed": 1.0})
-            elif weigh_change(newer, likeliest) >= point:
+            elif parts and weigh_change(parts) >= point:
                 relevance[memory] = newer._replace(odds=max(newer.odds, likeliest.odds - BESIDE))
     return relevance
 
 
-def _is_of_same_matter(newer: Relevance, older: Relevance) -> bool:
+def _is_of_same_matter(newer: Relevance, older: Relevance, parts: Mapping[str, float]) -> bool:
     """Whether people ask for two lines alike, and the newer comes about as near to what is asked.
 
     Without vectors, that they share a word decides.
+
+    Args:
+        parts: what is known of the two; see `describe_change`.
     """
-    parts, least = describe_change(newer, older), _nearness(older) - CHANGES
-    if newer.odds < BEARS:
-        return False
-    return parts["alike"] >= SAME_MATTER and parts["near"] >= least if parts else _share_words(newer, older)
+    if newer.odds < BEARS or not parts:
+        return newer.odds >= BEARS and _share_words(newer, older)
+    return parts["alike"] >= SAME_MATTER and parts["near"] >= _nearness(older) - CHANGES
 
 
 def _nearness(relevance: Relevance) -> float:
@@ -406,10 +409,8 @@ def _nearness(relevance: Relevance) -> float:
     return relevance.parts.get("near", 0.0) + relevance.parts.get("near_affinity", 0.0)
 
 
-def weigh_change(newer: Relevance, older: Relevance) -> float:
-    """The log-odds that a line changes the matter of an older one that answers; very low without vectors."""
-    if not (parts := describe_change(newer, older)):
-        return NEVER
+def weigh_change(parts: Mapping[str, float]) -> float:
+    """The log-odds that a line changes the matter of an older one that answers, of what `describe_change` knows."""
     weights = load_cards()["changes"]["weights"]
     return sum(weights[name] * value for name, value in parts.items()) + weights["intercept"]
 
@@ -419,7 +420,7 @@ def describe_change(newer: Relevance, older: Relevance) -> dict[str, float]:
     vectors.
 
     Returns:
-        How alike people ask for the two (`alike`, -1 to 1), how likely the newer tells of a change at all (`tells`,
+        How alike people ask for the two (`alike`, -1 to 1), how likely the newer tells of a change at all (`change`,
         log-odds), and how near it comes to what is asked (`near`).
     """
     if newer.answer is None or older.answer is None:
@@ -428,7 +429,7 @@ def describe_change(newer: Relevance, older: Relevance) -> dict[str, float]:
     if first is None or second is None or first.size != second.size:
         return {}
     alike = float(asked_direction(first) @ asked_direction(second))
-    return {"alike": alike, "tells": change_odds(first), "near": _nearness(newer)}
+    return {"alike": alike, "change": change_odds(first), "near": _nearness(newer)}
 
 
 def _share_words(newer: Relevance, older: Relevance) -> bool:
