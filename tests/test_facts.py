@@ -201,6 +201,19 @@ async def test_what_a_request_tells_in_passing_is_kept(line: str, ask: str, answ
         assert answer in "".join(shown(turn))
 
 
+@pytest.mark.parametrize(
+    ("line", "ask", "said"),
+    [
+        ("My sister runs marathons, not me. I do yoga on Sundays.", "Do I run marathons?", "My sister runs marathons"),
+        ("I've been vegetarian since January but Tom eats anything.", "Am I vegetarian?", "since January"),
+        ("I live in Ulm with my husband Tom and our two kids, Ellie and Sam.", "Who lives with me?", "Ellie and Sam"),
+    ],
+)
+async def test_what_is_left_out_of_a_line_leaves_no_scrap_and_nobody_asked_for(line: str, ask: str, said: str) -> None:
+    async with told(line, ask=ask) as turn:
+        assert said in turn.instructions
+
+
 async def test_requests_that_are_made_again_and_again_drive_no_fact_out() -> None:
     requests = [f"Tell me of my sister's life in Lisbon, part {number}." for number in range(30)]
     async with told("My sister lives in Lisbon.", *requests, ask="Where does my sister live?", days=0.1) as turn:

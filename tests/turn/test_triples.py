@@ -119,6 +119,17 @@ def test_a_line_of_memory_that_holds_the_question_is_no_answer_to_it() -> None:
     assert assess("Where do I live?", "You haven't told me yet.", memory=memory, level="low").passed
 
 
+def test_what_any_line_before_the_model_says_passes_no_memory_over() -> None:
+    memory = ["- My doctor is Dr Patel. (3 May 2026)", "- I changed doctors, it's Dr Lowe now. (5 June 2026)"]
+    assert not assess("Who is my doctor?", "Dr Lowe.", memory=memory, level="high").faults
+    assert assess("Who is my doctor?", "Dr Brown.", memory=memory, level="high").faults
+
+
+def test_a_bare_assent_claims_nothing_of_the_user() -> None:
+    assert not assess("What's my dad's name?", "Okay.", level="low").faults
+    assert assess("What's my dad's name?", "Walter.", level="low").faults
+
+
 @pytest.mark.parametrize(
     "response",
     [

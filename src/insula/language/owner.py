@@ -220,7 +220,7 @@ def _find_mentions(tokens: Sequence[Token], known: Lexicon, talk: _Talk) -> list
     for at, (low, written) in enumerate(tokens):
         oblique = at > 0 and _is_preposition(lows, at - 1, words)
         pronoun = _resolve_pronoun(lows, at, known, heard)
-        if _is_being(lows, at, known):
+        if _is_being(lows, at, known) and not _is_title(tokens, at, words):
             _add_being(mentions, lows, at, known, heard)
         elif pronoun is not None:
             dropped = low in words.get("first_verbs", ()) and any(mention.path == talk.me for mention in mentions)
@@ -285,6 +285,15 @@ def _is_being(lows: Sequence[str], at: int, known: Lexicon) -> bool:
     after = lows[at + 1 : at + 3]
     of = len(after) > 1 and after[0] in words["of"] and (after[1] in words["first_own"] or known.find_being(after[1]))
     return bool(of) or (at > 0 and (lows[at - 1] == "s" or lows[at - 1] in words["of"]))
+
+
+def _is_title(tokens: Sequence[Token], at: int, words: Mapping[str, frozenset[str]]) -> bool:
+    """Whether a word for a being is but the title of who is named next: "Frau Schmidt", and not "meine Frau Silke"."""
+    if tokens[at][0] not in words["titles"] or not tokens[at + 1 : at + 2]:
+        return False
+    owners = words["first_own"] | words["second_own"] | words["third_own"]
+    before, (low, written) = {each for each, _ in tokens[max(0, at - REACH) : at]}, tokens[at + 1]
+    return owners.isdisjoint(before) and (written[:1].isupper() or low in words["titles"])
 
 
 def _add_being(mentions: list[_Mention], lows: Sequence[str], at: int, known: Lexicon, talk: _Talk) -> None:

@@ -312,7 +312,8 @@ def _split_clauses(text: str, language: str, speaker: str, listener: str) -> Ite
     start = 0
     for joint in _joint_pattern(language).finditer(text):
         rest = _lead_pattern(language).sub("", text[joint.end() :].strip())
-        head = _MARKS_UNSPACED.split(rest)[0] if language in UNSPACED else " ".join(rest.split()[:4])
+        head = _joint_pattern(language).split(rest, maxsplit=1)[0]  # "since January, but Tom": of January alone
+        head = head if language in UNSPACED else " ".join(head.split()[:4])
         about = find_owners(head, language, speaker, listener)
         parted = joint.group().strip() == ";" or (about.mentions and about.subjects != _OF_NOBODY)
         left = text[start : joint.start()].strip()

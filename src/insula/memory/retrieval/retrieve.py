@@ -258,6 +258,8 @@ def _excerpt_row(row: CandidateMemory, bearing: Relevance, told: Sequence[Stored
 
 BETWEEN = " … "
 """What stands for the clauses that were left out between two others."""
+SCRAP = 1
+"""A clause of fewer content words says nothing without the one before it."""
 _END = ".!?。！？"
 
 
@@ -270,14 +272,21 @@ def excerpt_line(line: str, asked: MessageQuestion, answer: Statement, stated: S
 
     Returns:
         Its clauses but for those that are surely about others, in the words and the order of the line; the line where
-        there are none such, or where it is not sure whom the answer is about.
+        there are none such, where it is not sure whom the answer is about, where people are asked for, or where what is
+        left would be a scrap ("not me.").
     """
-    if not asked.subjects or not is_about(asked, answer.subjects) or answer.text not in line:
+    if (
+        asked.ask.kind == "person"
+        or not asked.subjects
+        or not is_about(asked, answer.subjects)
+        or answer.text not in line
+    ):
         return line
     placed = [(at, each) for each in stated if (at := line.find(each.text)) >= 0]
     is_other = [each.text not in answer.text and _is_of_others(asked, each) for _, each in placed]
     holds = {other for (_, each), other in zip(placed, is_other, strict=True) if holds_answer(asked, each)}
-    if not any(is_other) or holds == {True}:
+    is_scrap = any(not other and len(each.terms) < SCRAP for (_, each), other in zip(placed, is_other, strict=True))
+    if not any(is_other) or holds == {True} or is_scrap:
         return line
     spans = sorted((at, at + len(each.text), other) for (at, each), other in zip(placed, is_other, strict=True))
     own = [(at, end) for at, end, other in spans if not other]

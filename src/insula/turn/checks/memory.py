@@ -105,8 +105,8 @@ class _MemoryQuestion:
             return foreign
         if self.declined:
             return self._find_needless_decline()
-        if self.only_asks:
-            return None
+        if self.only_asks or any(map(self._carries_line, self.others)):
+            return None  # what any line says that stood before the model is nothing that memory does not hold
         if (contradicted := self._find_rival_value()) is not None:
             return contradicted
         if self.level == "high" and self.leads:
@@ -323,6 +323,8 @@ class _MemoryQuestion:
             return None
         if any(mark in self.reply.text for mark in "?？") or self.reply.size > LENGTHY:  # who asks does not claim
             return None
+        if self.reply.size <= 1 and self.ask.kind != "yes_no" and says_yes(self.reply.text, self.language) is not None:
+            return None  # "Okay." says nothing of anybody
         if self.ask.kind == "yes_no":
             claims = says_yes(self.reply.text, self.language) is not None and self.reply.size <= 2 * ANSWER
         else:
