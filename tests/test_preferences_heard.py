@@ -134,6 +134,15 @@ async def test_what_is_asked_for_otherwise_holds_for_its_session_and_the_prefere
     assert "keep your answers short" in await talk.told(ASK["en"])
 
 
+async def test_another_language_asked_for_holds_for_its_session_and_for_good_where_it_says_so(talk: Talk) -> None:
+    await talk.day("Answer in German from now on.")
+    *_, later = await talk.day(ASK["en"], "English please.", ASK["en"])
+    assert "German" not in later.prompt
+    assert "German" in await talk.told(ASK["en"])
+    await talk.day("No, back to English from now on.")
+    assert "German" not in await talk.told(ASK["en"])
+
+
 async def test_the_opposite_asked_for_in_two_sessions_takes_the_place_of_what_stood(talk: Talk) -> None:
     await talk.day("Always use Celsius.")
     await talk.day("Fahrenheit, please.")

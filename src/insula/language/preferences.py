@@ -74,11 +74,18 @@ class Preference(NamedTuple):
     """The topic that it holds for; empty: for everything."""
     alone: bool = False
     """Whether it may be made to hold by asking again: its message asks nothing else, and speaks of no text to make."""
+    is_whole: bool = False
+    """Whether its message says nothing else, so that it holds for the rest of its session if for no longer."""
 
     @property
     def for_now(self) -> bool:
         """Whether it holds for now, and for good once it is asked again."""
         return self.alone and self.force in ("once", "unsure")
+
+    @property
+    def for_session(self) -> bool:
+        """Whether it holds for the rest of its session alone, or until it is asked again."""
+        return self.for_now or (self.is_whole and self.force in ("once", "unsure"))
 
     @property
     def lifts(self) -> bool:
@@ -154,6 +161,8 @@ def _force_of(chances: Mapping[Meaning, float], *, is_amid: bool) -> Force:
         return "lifts"
     if chances["standing"] >= at["amid" if is_amid else "standing"]:
         return "standing"
+    if chances["standing"] + chances["lifts"] >= at["standing"]:  # "No, back to English from now on."
+        return "unsure"
     return "unsure" if chances["standing"] >= max(at["unsure"], chances["once"]) else "once"
 
 

@@ -84,15 +84,18 @@ def wishes_of(
         vectors: of its texts (`texts_of`).
         history: the session so far, oldest first.
     """
-    *pieces, whole = texts_of(own)
-    if is_payload(said.text) or whole not in vectors or without_markers(said.text) != said.text:
+    *pieces, message = texts_of(own)
+    if is_payload(said.text) or message not in vectors or without_markers(said.text) != said.text:
         return ()
     read = {text: vectors[text] for text in pieces if text in vectors}
-    preferences = find_preferences(read, vectors[whole], own.language, len(said.text))
+    preferences = find_preferences(read, vectors[message], own.language, len(said.text))
     if any(preference.force == "standing" for preference in preferences) and _hands_over(read, preferences):
         return ()
-    alone = _make_up(preferences, said.text) and _is_for_answers(history)
-    preferences = tuple(preference._replace(alone=alone and preference.alone) for preference in preferences)
+    whole = _make_up(preferences, said.text)
+    alone = whole and _is_for_answers(history)
+    preferences = tuple(
+        preference._replace(alone=alone and preference.alone, is_whole=whole) for preference in preferences
+    )
     return learnable_preferences(preferences, said, [line.content for line in history if line.provenance == "tool"])
 
 

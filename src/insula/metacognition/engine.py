@@ -260,7 +260,7 @@ class Engine:
         """
         is_settled = any(preference.force == "standing" for preference in said)
         before = () if is_settled else self._for_now.get(session, ())
-        asked = tuple(preference for preference in said if preference.for_now)
+        asked = tuple(preference for preference in said if preference.for_session)
         _keep_some(self._for_now, session, (*before, *asked)[-ASKED_FOR_NOW:])
         return (*before, *said)
 
