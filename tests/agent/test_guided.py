@@ -16,7 +16,8 @@ TALK = (
     ("Where does my brother Pablo work?", "You told me: “My brother Pablo works in Seville.”"),
     ("What is my blood type?", "I find nothing about that in what you have told me. Tell me, and I will remember it."),
     ("What is the capital of France?", "I don't know this for certain. Words of the model."),
-    ("My locker code is 4711.", "Noted: “My locker code is [REDACTED:code].” Passwords and codes I do not keep."),
+    ("My locker code is 4711.", "Passwords and codes I do not keep."),
+    ("The bus is ten minutes late again.", "All right."),
     (
         "What do you know about my sister?",
         "I find nothing about that in what you have told me. Tell me, and I will remember it.",
@@ -37,7 +38,7 @@ TALK = (
     ("Forget my shoe size.", "OK."),
     (
         "Mein Passwort lautet xK9#vQ2!pL7z.",
-        "Notiert: „Mein Passwort lautet [REDACTED:password].“ Passwörter und Codes behalte ich nicht.",
+        "Passwörter und Codes behalte ich nicht.",
     ),
 )
 

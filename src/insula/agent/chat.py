@@ -85,8 +85,10 @@ async def guide_reply(turn: Turn) -> ReplyGuide:
         told = " ".join(sentence.text for sentence in find_assertions(message))
         if not told or is_small_talk(message):
             return ReplyGuide(text=claim_template("guided.fine", "", language))
-        left_out = [claim_template("guided.unkept", "", language)] if redact(told) != told else []
-        return ReplyGuide(text=" ".join([_acknowledge("noted", told, language), *left_out]).strip())
+        noted = _acknowledge("noted", told, language) if turn.told or turn.heard else ""  # else it was not kept
+        left_out = claim_template("guided.unkept", "", language) if redact(told) != told else ""
+        said = " ".join(filter(None, (noted, left_out)))
+        return ReplyGuide(text=said or claim_template("guided.fine", "", language))
     if all(ask.kind in _MADE for ask in asked) and not turn.personal:
         return ReplyGuide(text=claim_template("guided.declined", "", language))
     shown = [recalled for recalled in turn.recalled if recalled.memory.id in turn.shown]
