@@ -60,11 +60,35 @@ def test_a_test_that_fails_alike_is_one_goal_whatever_varies(session: Session) -
     for number, command in enumerate(COMMANDS):
         session.act(fails(command, pytest_fails(number)))
         session.act(edits(new=f"b{number}"))
-    assert turns(session) == [5], "and no more once it was changed more than twice"
+    assert turns(session) == [5, 9]
     assert session.said[0].startswith(
         "[insula] `pytest tests/test_price.py` has failed in 3 turns with the same failures; "
         "the two changes since were all to price.py."
     )
+
+
+def test_a_test_that_stays_red_in_the_same_words_is_told_up_the_ladder_whatever_was_changed(session: Session) -> None:
+    for number in range(11):
+        session.act(edits(new=f"b{number}"), edits("/home/dev/project/money.py", new=f"c{number}"))
+        session.act(fails("pytest -q", pytest_fails(number)))
+    assert turns(session) == [6, 10, 16, 22]
+    assert "the four changes since were to price.py and money.py." in session.said[0]
+
+
+@pytest.mark.parametrize(
+    "outputs",
+    [
+        ["ValueError: no rate", "KeyError: 'vat' is unknown", "TypeError: rate", "ValueError: no rate"],
+        ["the rate was missing", "the total was negative", "the rate was missing", "the total was negative"],
+    ],
+)
+def test_what_moves_on_under_the_same_name_behind_many_changes_is_met_with_silence(
+    session: Session, outputs: list[str]
+) -> None:
+    for number, what in enumerate(outputs * 2):
+        session.act(edits(new=f"b{number}"), edits("/home/dev/project/money.py", new=f"c{number}"))
+        session.act(fails("pytest -q", f"E   {what}\nFAILED tests/a.py::test_rate - {what}\n1 failed in 0.{number}s"))
+    assert session.said == []
 
 
 def _go_fails(what: str) -> str:

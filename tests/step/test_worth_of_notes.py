@@ -82,7 +82,7 @@ def test_a_share_of_troubles_is_withheld_whole_and_all_that_is_kept_is_compared(
         session.act(runs("pytest -q", "5 passed in 0.1s"))
     found = run_insula("worth", "--json").json
     troubles, (notes, rules) = found["troubles"], found["effects"]
-    assert {len(session.said) for session in sessions} == {0, 1}
+    assert {len(session.said) for session in sessions} == {0, 2}
     assert sum(trouble["withheld"] for trouble in troubles) == sum(not session.said for session in sessions)
     assert len(troubles) == notes["told"] + notes["withheld"] == 24
     assert all(trouble["turns"] is not None for trouble in troubles)

@@ -2,9 +2,9 @@
 
 Three forms. *Survives*: something was changed for it twice, and it fails as before. *Goal*: it has failed alike in
 several turns, and its output names what fails or says the same. *Row*: turns in which all fails alike, though what is
-called differs. The calls of one turn count once; waits, polls and probes count not at all. Where more was changed than
-twice, the failure has mostly moved on under the same name, and nothing is said; a row of refusals is an agent that
-finds out what it may do.
+called differs. The calls of one turn count once; waits, polls and probes count not at all. Behind more than two changes
+a failure has mostly moved on under the same name: there it must name what fails, in the same words each time. A row of
+refusals is an agent that finds out what it may do.
 """
 
 from insula.coding.step.action import Action
@@ -36,9 +36,11 @@ def feel(state: State, action: Action) -> Reading | None:
 
 def _read_goal(state: State) -> Reading | None:
     goal = _get_goal(state)
-    if goal is None or (goal.is_command and goal.edits > FIXES) or not _is_certain(goal):
+    if goal is None or not _is_certain(goal):
         return None
     survives = goal.fixes >= FIXES and goal.same_words
+    if goal.is_command and goal.edits > FIXES and not (survives and goal.failure.names):
+        return None
     moves = goal.proves and not (survives or (goal.same_run and not goal.edits))
     if goal.turns < (CHECKED if goal.denied or moves else TURNS):
         return None
