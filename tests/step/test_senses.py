@@ -290,6 +290,16 @@ def test_whether_a_text_was_heeded_and_what_became_of_its_trouble_is_known(home:
     assert (trouble["heeded"], trouble["turns"]) == (heeded, 7 if heeded else 8)
 
 
+def test_a_text_after_which_the_same_failed_again_was_not_heeded_though_nothing_more_is_said_of_it(home: Path) -> None:
+    session = Session(home)
+    for number, what in enumerate(("the rate was missing",) * 3 + ("the total was negative",)):
+        session.act(edits(new=f"b{number}"))
+        session.act(fails("pytest -q", f"E   {what}\nFAILED tests/a.py::test_rate - {what}\n1 failed in 0.{number}s"))
+    session.follow(reads(f"/home/dev/project/{n}.py", f"{n}") for n in range(4))
+    (trouble,) = run_insula("worth", "--days", "400", "--json").json["troubles"]
+    assert (len(session.said), trouble["again"], trouble["heeded"]) == (1, True, False)
+
+
 # The unit is the model's turn: calls at once are one thing that happened, however the host tells of it.
 
 

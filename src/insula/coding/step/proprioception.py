@@ -252,11 +252,15 @@ def _follow_wait(wait: Wait | None, action: Action) -> Wait | None:
 
 
 def _check_watch(state: State, readings: tuple[Reading, ...]) -> tuple[WatchedText | None, bool | None]:
-    """A text was heeded when the trouble that it was of does not grow within the next turns."""
+    """A text was heeded when the trouble that it was of does not grow within the next turns.
+
+    An open failure grows whether or not a sense reads anything in it: of what is uncertain none speaks.
+    """
     watch = state.watch
     if watch is None:
         return None, None
-    if any(reading.key == watch.key and reading.count > watch.count for reading in readings):
+    counts = [(goal.id, goal.turns) for goal in state.goals] + [(reading.key, reading.count) for reading in readings]
+    if any(key == watch.key and count > watch.count for key, count in counts):
         return None, False
     return (watch, None) if state.turn.number <= watch.until else (None, True)
 
