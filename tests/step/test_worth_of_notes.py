@@ -73,6 +73,20 @@ def test_what_followed_a_note_near_by_is_told(home: Path) -> None:
     assert "you corrected the agent next in 1 of 1" in told
 
 
+@pytest.mark.parametrize(("path", "kept"), [("src/b.py", "1 of 1"), ("vendor/b.py", "0 of 1")])
+def test_the_call_that_a_note_was_told_before_does_not_count_among_those_that_follow(
+    home: Path, path: str, kept: str
+) -> None:
+    session = Session(home)
+    session.at = time.time() - 3_600
+    session.prompt("Don't touch vendor/.")
+    call = edits("/home/dev/project/vendor/a.py") | {"tool_use_id": "toolu_noted"}
+    assert "vendor/" in session.tell(call | {"hook_event_name": "PreToolUse"})
+    session.tell(call)
+    session.act(edits(f"/home/dev/project/{path}"))
+    assert f"your words were kept for 10 calls in {kept}" in run_insula("worth").out
+
+
 def test_a_share_of_troubles_is_withheld_whole_and_all_that_is_kept_is_compared(
     home: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

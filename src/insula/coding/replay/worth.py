@@ -267,13 +267,20 @@ def _read_troubles(session: str, records: list[Record]) -> list[NotedTrouble]:
                     rung=0,
                     withheld=record.get("withheld") is True,
                 )
-                _look_near(troubles[name], records[place + 1 :])
+                _look_near(troubles[name], _list_following(records, place))
             _add_text(troubles[name], record)
         elif kind == "heeded" and (trouble := troubles.get(str(record.get("id", "")))) is not None:
             trouble.heeded = record.get("yes") is True
         elif kind == "ended":
             _end_trouble(troubles, record)
     return list(troubles.values())
+
+
+def _list_following(records: list[Record], place: int) -> list[Record]:
+    """The records behind that of a text, without the call that it was told before: what it did does not follow it."""
+    calls = [record for record in records[:place] if record.get("e") in {"before", "action"}]
+    noted = calls[-1].get("id") if calls and calls[-1]["e"] == "before" else None
+    return [record for record in records[place + 1 :] if not noted or record.get("id") != noted]
 
 
 def _look_near(trouble: NotedTrouble, after: list[Record]) -> None:
