@@ -4,7 +4,7 @@ import json
 from pathlib import Path
 
 import pytest
-from sessions import PROJECT, Payload, Session
+from sessions import PROJECT, Payload, Session, edits, runs
 
 FORBIDS = [
     # English
@@ -181,6 +181,29 @@ def test_what_is_asked_for_is_allowed(tmp_path: Path, before: str, words: str, c
         session.prompt(before)
     told[1].prompt(words)
     assert [bool(session.tell(about, 5)) for session in told] == [True, False]
+
+
+@pytest.mark.parametrize(
+    "words",
+    ["Don't touch vendor/ and don't commit.", "Don't touch vendor/. Don't commit."],
+)
+def test_to_allow_what_one_ban_rules_out_allows_nothing_that_another_of_the_same_sentence_does(
+    tmp_path: Path, words: str
+) -> None:
+    session = Session(tmp_path)
+    session.prompt(words)
+
+    def make(call: Payload, name: str) -> str:
+        about = call | {"tool_use_id": name, "permission_mode": "default"}
+        question = session.tell(about | {"hook_event_name": "PreToolUse"}, 5)
+        session.tell(about, 5)
+        return question
+
+    first, again = edits(f"{PROJECT}vendor/a.py"), edits(f"{PROJECT}vendor/b.py")
+    other = edits(f"{PROJECT}legacy/a.py") if "legacy" in words else runs("git commit -am done")
+    assert "vendor/a.py" in make(first, "one")
+    assert make(again, "two") == ""
+    assert "The user said" in make(other, "three")
 
 
 # What is kept of a message: the person's own words, and nothing that somebody else said.

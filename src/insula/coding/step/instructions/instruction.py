@@ -71,10 +71,10 @@ class Instruction(Value):
 
     @property
     def id(self) -> str:
-        """What it is known by: equal for the same words."""
+        """What it is known by: equal for the same clause of the same sentence, which may rule out two things."""
         from insula.coding.step.digests import hash_text
 
-        return hash_text(self.said, 8)
+        return hash_text(f"{self.said}\n{self.text}", 8)
 
 
 def dump_instructions(instructions: "Iterable[Instruction]") -> "list[Record]":
