@@ -183,9 +183,37 @@ def test_what_is_asked_for_is_allowed(tmp_path: Path, before: str, words: str, c
     assert [bool(session.tell(about, 5)) for session in told] == [True, False]
 
 
+WRITES = "import httpx\nimport requests\n"
+HALVES = [
+    ("Don't touch vendor/ or legacy/billing.py.", edits(f"{PROJECT}legacy/billing.py"), True),
+    ("Don't touch vendor/ or legacy/billing.py.", edits(f"{PROJECT}legacy/index.py"), False),
+    ("Use httpx, not requests.", runs("pip install requests==2.31"), True),
+    ("Use httpx instead of requests.", edits(f"{PROJECT}a.py", old="import os", new=WRITES), True),
+    ("Use httpx, not requests.", edits(f"{PROJECT}a.py", old=WRITES, new="import httpx"), False),
+    ("Use httpx, not requests.", runs("pip install httpx"), False),
+    ("Use httpx, not requests.", runs("pytest tests/test_requests.py"), False),
+    ("We used httpx, not requests.", runs("pip install requests"), False),
+    ("Don't touch anything but src/api/.", edits(f"{PROJECT}src/web/a.ts"), True),
+    ("Don't touch anything but src/api/.", edits(f"{PROJECT}src/api/a.ts"), False),
+    ("Change nothing but src/api/.", edits(f"{PROJECT}src/web/a.ts"), True),
+    ("Change nothing but src/api/.", edits(f"{PROJECT}src/api/a.ts"), False),
+    ("Change everything but src/api/.", edits(f"{PROJECT}src/api/a.ts"), True),
+]
+"""What the second half of a sentence says, a call, and whether it is against that."""
+
+
+@pytest.mark.parametrize(("words", "call", "against"), HALVES)
+def test_a_sentence_that_rules_something_out_is_heard_to_its_end(
+    tmp_path: Path, words: str, call: Payload, against: bool
+) -> None:
+    session = Session(tmp_path)
+    session.prompt(words)
+    assert any("The user said" in text for text in session.act(call)) == against
+
+
 @pytest.mark.parametrize(
     "words",
-    ["Don't touch vendor/ and don't commit.", "Don't touch vendor/. Don't commit."],
+    ["Don't touch vendor/ and don't commit.", "Don't touch vendor/ or legacy/.", "Don't touch vendor/. Don't commit."],
 )
 def test_to_allow_what_one_ban_rules_out_allows_nothing_that_another_of_the_same_sentence_does(
     tmp_path: Path, words: str

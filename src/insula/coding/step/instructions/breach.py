@@ -312,10 +312,21 @@ def _find_banned_run(instruction: Instruction, call: CallEffects, cwd: str, free
     if telling := list_command_names(instruction):  # "don't run the e2e tests" and `npm run e2e`
         meant = (run for run in call.runs if telling <= _split_names(" ".join(run.words)) and not is_read_only(run))
         return next(map(show_command, meant), "")
+    if added := next((run for run in call.runs if _adds_ruled_out(instruction, run)), None):
+        return show_command(added)
     if instruction.deletes and says(instruction.clause.lower(), "tests"):
         return next((show_command(run) for run in call.runs if any(map(is_test, list_deleted(run)))), "")
     asked = {word for each in freed if each.at > instruction.at for word in each.words}
     return next(filter(None, (_find_act(instruction, act, call, cwd, asked) for act in instruction.acts)), "")
+
+
+def _adds_ruled_out(instruction: Instruction, run: SimpleCommand) -> bool:
+    """Whether a command adds a package that an instruction names by its words alone: "use httpx, not requests"."""
+    if instruction.paths or instruction.edits or instruction.acts or not adds_package(run.words):
+        return False
+    subjects = list_subjects(instruction)
+    added = {re.split(r"[=<>~!\[]|(?<=.)@", word.lower())[0] for word in run.words}
+    return len(subjects) <= MOST_WORDS and not subjects.isdisjoint(added)
 
 
 def _find_act(instruction: Instruction, act: str, call: CallEffects, cwd: str, asked: "set[str]") -> str:

@@ -252,7 +252,9 @@ _WORD = r"[^\W\d_][\w']*"
 
 
 def _rules_out_calls(instruction: Instruction) -> bool:
-    """Whether a call can be held against it: it rules out an act, a program, a command, or that files are changed."""
+    """Whether a call can be held against it: it rules out an act, a program, a package, or that files are changed."""
+    if instruction.kind == BAN and instruction.words and _sets_name_aside(instruction.said, instruction.clause):
+        return True
     command = instruction.kind == BAN and _denies_first(instruction) and list_command_names(instruction)
     named = instruction.acts or instruction.programs or instruction.guards_files or command
     return bool(named) or _is_every_file(instruction)
@@ -327,6 +329,8 @@ def _read_clause(clause: Clause, before: Instruction | None) -> Instruction | No
     elif kind not in SURE or chance < SURE[kind]:
         return _read_doubtful(clause, named)
     instruction = _make_instruction(kind, clause, named)
+    if kind == BAN and before is not None and _is_one_more_path(clause):  # "don't touch vendor/ | or legacy/a.py"
+        instruction = instruction.replace(edits=before.edits, deletes=before.deletes)
     if kind == ASKED:
         return instruction.replace(sure=chance >= DEMANDED and not clause.asks)
     if kind == BAN and not (instruction.paths or _rules_out_calls(instruction)):
@@ -350,8 +354,19 @@ def _find_form(
     certain = kind == ASKED and chance >= CERTAIN
     if kind != LIFT and not certain and (kind not in _RULING or says(low, "ended")) and _frees_act(low):
         return LIFT
-    is_contrast = named.unwanted and len(low.split()) <= BRIEF and before is not None
-    return BAN if is_contrast and before is not None and (before.likes or before.programs) else ""
+    if before is None or len(low.split()) > BRIEF:
+        return ""
+    sets_aside = named.unwanted and (before.likes or before.programs)
+    return BAN if sets_aside or (before.kind == ASKED and _sets_name_aside(clause.sentence, clause.text)) else ""
+
+
+def _sets_name_aside(sentence: str, clause: str) -> bool:
+    """Whether a sentence is "use X, not Y" of two names and nothing else, and the clause is its second half."""
+    words, name = load_table(), r"[@\w][\w.@/-]*"
+    ahead, _, _ = strip_joins(lower_text(sentence)).rpartition(lower_text(clause))
+    denial = re.sub(rf"{name}\W*$", "", lower_text(clause))
+    uses = re.fullmatch(rf"(?:{words['uses']})\s+{name}[,\s]*", ahead)
+    return uses is not None and re.fullmatch(words["negations"]["before"], denial) is not None
 
 
 def _is_exception(clause: Clause, before: Instruction | None, named: Named) -> bool:
@@ -390,6 +405,7 @@ def _find_meaning(text: str, low: str) -> "tuple[str, float]":
     if apart is not None and ruling >= SURE["except"]:
         ahead = low[: apart.start()] if low.isascii() or apart.start() > 4 else low
         denied = says(ahead, "denies", "keeps") or re.search("[不别]|ない|ません", low[apart.end() :])
+        denied = denied or apart[0].startswith(("nothing", "nichts"))  # "change nothing but src/"
         kind = ONLY if denied else BAN
         return kind, max(ruling, SURE[kind]) if ahead.strip() else SURE[kind]  # "outside of …" alone says of what it is
     named = find_named(text)
@@ -440,6 +456,11 @@ def _continues_instruction(before: str, kind: str, chance: float, low: str, name
         return False
     rest = re.sub(load_table()["joins"], "", low, count=1).split()
     return kind in {*STANDING, ASKED, "none"} and len(rest) <= 4 and bool(named.paths or named.acts or named.wanted)
+
+
+def _is_one_more_path(clause: Clause) -> bool:
+    """Whether a clause goes on with a path, and no word besides: what is said of it stands before."""
+    return clause.joined and re.fullmatch(heads.PATH, strip_joins(clause.text).rstrip(".!"), re.ASCII) is not None
 
 
 # What an instruction is made of.
