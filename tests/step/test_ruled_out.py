@@ -234,6 +234,58 @@ def test_to_allow_what_one_ban_rules_out_allows_nothing_that_another_of_the_same
     assert "The user said" in make(other, "three")
 
 
+MIGRATION = edits(f"{PROJECT}migrations/0001.sql")
+GONE = runs("rm migrations/0001.sql")
+LATER = [
+    ("Now edit migrations/0001.sql: rename the column", MIGRATION, False),
+    ("The review says of migrations/0001.sql: rename the column", MIGRATION, True),
+    ("ok you can touch migrations now", MIGRATION, False),
+    ("you touched migrations/, I told you not to. Delete that file again.", GONE, False),
+    ("you touched migrations/, I told you not to. Delete that file again.", MIGRATION, True),
+    ("Delete the unused import.", GONE, True),
+    ("go on", MIGRATION, True),
+]
+
+
+@pytest.mark.parametrize(("later", "call", "asked"), LATER)
+def test_nobody_is_asked_about_the_very_thing_that_they_have_just_ordered(
+    tmp_path: Path, later: str, call: Payload, asked: bool
+) -> None:
+    session = Session(tmp_path)
+    session.prompt("Don't touch migrations/.")
+    session.prompt(later)
+    question = session.tell(call | {"hook_event_name": "PreToolUse", "permission_mode": "default"}, 5)
+    assert bool(question) == asked
+
+
+def learn_rule(home: Path, words: str) -> Session:
+    """A session that begins after the user has said something in two others."""
+    for day in ("mon", "tue"):
+        session = Session(home, day)
+        session.tell({"hook_event_name": "SessionStart", "source": "startup"})
+        session.prompt("Fix the typo.")
+        session.act(runs("git commit -am typo"))
+        session.prompt(words)
+        session.tell({"hook_event_name": "SessionEnd", "reason": "other"})
+    session = Session(home, "wed")
+    assert words in session.tell({"hook_event_name": "SessionStart", "source": "startup"}, 60)
+    return session
+
+
+@pytest.mark.parametrize("words", ["ok, commit it", "Fix the typo in docs/b.md and commit it", "You can commit now."])
+def test_a_learned_rule_stands_back_where_the_user_orders_that_very_thing(tmp_path: Path, words: str) -> None:
+    session = learn_rule(tmp_path, "no, don't commit before I have looked")
+    session.prompt(words)
+    assert session.act(runs("git commit -am b")) == []
+
+
+def test_a_question_of_a_rule_says_that_the_words_are_of_an_earlier_session(tmp_path: Path) -> None:
+    session = learn_rule(tmp_path, "no, don't commit before I have looked")
+    session.prompt("Fix the typo.")
+    (told,) = session.act(runs("git commit -am b"))
+    assert told.startswith('[insula] The user said in an earlier session: "no, don\'t commit before I have looked" ')
+
+
 # What is kept of a message: the person's own words, and nothing that somebody else said.
 
 

@@ -181,7 +181,8 @@ def _find_broken(instruction: Instruction, call: CallEffects, cwd: str, freed: "
                 ("deletes", path) for path in call.deleted if _names_file(instruction, make_relative(path, cwd), cwd)
             ]
         for how, path in changed:
-            if not _is_freed(instruction, make_relative(path, cwd), freed):
+            asked = how == "deletes" and any(_asks_to_delete(each) for each in freed if each.at > instruction.at)
+            if not asked and not _is_freed(instruction, make_relative(path, cwd), freed):
                 return Breach(instruction=instruction, target=make_relative(path, cwd), how=how)
     if not target and instruction.kind == BAN:
         target, how = _find_written(instruction, call), "writes"
@@ -253,6 +254,12 @@ def _is_freed(instruction: Instruction, path: str, freed: "list[Instruction]") -
     """Whether the user has asked for this very file since, or excepted it."""
     since = (each for each in freed if each.at > instruction.at or (each.kind == LIFT and each.at == instruction.at))
     return any(covers_path(own, path) for each in since for own in each.paths)
+
+
+def _asks_to_delete(request: Instruction) -> bool:
+    """Whether a request is to delete what was spoken of, and says of what no more: "delete that file again"."""
+    what = {word for word in list_subjects(request) if not says(word, "deletes")}
+    return request.kind == ASKED and request.deletes and not request.paths and not what
 
 
 def _find_outside(

@@ -174,9 +174,16 @@ def _split_colon(sentence: str) -> "tuple[str, str, str]":
 
 def _is_announcement(text: str) -> bool:
     """Whether a line announces the words of others."""
-    if says(text.lower(), "next"):
+    if says(text.lower(), "next") or _orders_change(text):
         return False
     return heads.score_clause("prompt", text)["cite"] >= ANNOUNCED
+
+
+def _orders_change(text: str) -> bool:
+    """Whether what stands before a colon is an order to change a file, and no word besides: "now edit src/a.py:"."""
+    ahead, path, _ = map(str.lower, (*re.split(rf"({heads.PATH})\s*:?$", text.strip(), flags=re.ASCII), "", "")[:3])
+    verb = re.search(load_table()["touches"], ahead) if path else None
+    return verb is not None and says(ahead[: verb.start()], "tail") and says(ahead[verb.end() :], "tail")
 
 
 def _cut_clauses(sentence: str) -> "list[Clause]":

@@ -66,13 +66,15 @@ def _lift_instructions(stands: "list[Instruction]", lift: Instruction) -> "list[
     What only sounds like it takes nothing back that was said in the same message, nor does an exception in it.
     """
     open_to = [old for old in stands if old.kind in STANDING and (lift.sure or old.at < lift.at)]
-    hit = [old for old in open_to if names_same(lift, old) and not _is_exception(lift, old)]
+    hit = [old for old in open_to if _names_path(lift, old) or (names_same(lift, old) and not _is_exception(lift, old))]
     names = lift.paths or lift.programs or lift.acts
     if not hit and not names and not list_telling(lift.words):
         hit = [old for old in open_to if old.holds != RULE][-1:]
     elif not hit and not names and lift.sure and len(open_to) == 1 and open_to[0].at < lift.at:
         hit = [old for old in open_to if old.holds != RULE]
-    return [left for old in stands if (left := _make_rest(old, lift) if old in hit else old) is not None]
+    return [
+        left for old in stands if (left := _make_rest(old, _add_paths(lift, old)) if old in hit else old) is not None
+    ]
 
 
 def _is_exception(lift: Instruction, old: Instruction) -> bool:
@@ -105,7 +107,7 @@ def _make_rest(old: Instruction, lift: Instruction) -> Instruction | None:
 
 def _without_asked(old: Instruction, request: Instruction) -> Instruction | None:
     """An instruction after the user has asked for something: what they ask for themselves is no longer ruled out."""
-    if old.kind not in STANDING or old.holds == RULE:
+    if old.kind not in STANDING:
         return old
     elsewhere = old.places and not set(request.places) & set(old.places)
     if set(request.acts) & set(old.acts) and not elsewhere:
@@ -116,10 +118,18 @@ def _without_asked(old: Instruction, request: Instruction) -> Instruction | None
         return _make_rest(old, request)
     if old.edits and not old.paths and request.edits and _measure_likeness(request.words, old.words) > 0:
         return None
-    named = tuple(path for path in old.paths if _name_path(path) in request.words)
-    if named and request.at > old.at:  # "leave docs/ out of it", and later "now do the docs"
-        return _make_rest(old, request.replace(paths=named))
-    return old
+    return _make_rest(old, _add_paths(request, old)) if _names_path(request, old) else old
+
+
+def _names_path(later: Instruction, old: Instruction) -> bool:
+    """Whether a later word names a path that is ruled out by its name: "leave docs/ alone", and "now do the docs"."""
+    return later.at > old.at and _add_paths(later, old) != later
+
+
+def _add_paths(later: Instruction, old: Instruction) -> Instruction:
+    """A later word with the paths of an older one that it names by their names."""
+    named = tuple(path for path in old.paths if _name_path(path) in later.words)
+    return later.replace(paths=(*later.paths, *named))
 
 
 def _name_path(path: str) -> str:

@@ -5,6 +5,7 @@ and notes what it breaks; where only the action is at hand, its path, its progra
 """
 
 from insula.coding.step.action import EDIT, EXECUTE, Action
+from insula.coding.step.instructions.instruction import RULE
 from insula.coding.step.ladder import AHEAD
 from insula.coding.step.state import Reading, State
 
@@ -20,7 +21,8 @@ def feel(state: State, action: Action) -> Reading | None:
     if not breaks:
         return None
     word, said, how, target = breaks
-    return Reading(sense=NAME, count=1, key=make_key(state, word), form=how, label=target, said=said)
+    kind = RULE if any(each.id == word and each.holds == RULE for each in state.words) else ""
+    return Reading(sense=NAME, count=1, key=make_key(state, word), form=how, label=target, said=said, kind=kind)
 
 
 foresee = feel
@@ -50,7 +52,8 @@ _DOES = {
 def fact(reading: Reading) -> str:
     """What the user has said, and what is done against it."""
     does = _DOES[reading.form][0 if reading.ahead else 1]
-    return f'The user said: "{reading.said}" {does} `{reading.label}`.'
+    when = "said in an earlier session" if reading.kind == RULE else "said"
+    return f'The user {when}: "{reading.said}" {does} `{reading.label}`.'
 
 
 ADVICE = {
