@@ -206,6 +206,23 @@ def test_what_the_user_has_to_say_again_in_whatever_words_is_a_breach(again: str
     assert was_kept("Use pnpm, not npm.", [runs("pnpm install"), said(again)]) is False
 
 
+def test_what_the_user_says_again_before_anything_was_done_is_no_breach(home: Path) -> None:
+    assert was_kept("Use pnpm, not npm.", [said("Use pnpm, not npm. Fix it."), runs("pnpm install")]) is True
+    for number in range(4):
+        at = NOW + number * DAY
+        open_session(str(home), f"s{number}", A, at, 0.0)
+        asked = said(f"Use pnpm, not npm. Fix the typo in docs/p{number}.md", at + 1)
+        acts = [{**record, "at": at + 2} for record in (*work(at), runs("pnpm install", at + 8))]
+        start: Record = {"e": "start", "project": A, "at": at}
+        trace.append_records(
+            trace.get_folder(str(home), f"s{number}"), start, asked, *acts, {"e": "end", "at": at + 99}
+        )
+    open_session(str(home), "last", A, NOW + 9 * DAY, 0.0)
+    (found,) = [one for one in compile_rules(str(home), A, NOW + 9 * DAY) if one.wish is not None]
+    assert (found.life.tally.shown_count, found.life.tally.breaches, found.life.tally.detections) == (2, 0, 0)
+    assert found.advice == 'Your user said: "Use pnpm, not npm."'
+
+
 @pytest.mark.parametrize("message", ["is pnpm faster than yarn? I've read it is", "thanks!", "now fix the parser"])
 def test_other_words_are_no_breach(message: str) -> None:
     assert was_kept("Use pnpm, not npm.", [runs("pnpm install"), said(message)]) is True

@@ -63,6 +63,8 @@ class UserCorrection(Value):
     origin: str = ""
     rules: tuple[str, ...] = ()
     """What it rules out or sets, as a call would show it: acts, paths, programs."""
+    opens: bool = False
+    """Whether it was said before anything was done in the session: it corrects nothing."""
 
 
 class Wish(Value):
@@ -79,6 +81,11 @@ class Wish(Value):
         return self.times[0].rules
 
     @property
+    def corrects(self) -> bool:
+        """Whether it was ever said of something that was done, and not at the beginning of sessions alone."""
+        return not all(time.opens for time in self.times)
+
+    @property
     def is_repeated(self) -> bool:
         """Whether it was asked for at another time, too."""
         first = self.times[0]
@@ -91,13 +98,13 @@ class Wish(Value):
 def find_corrections(session: str, records: "Iterable[Record]") -> list[UserCorrection]:
     """What the user of a session corrected, ruled out or set as the way, in order."""
     asked: list[UserCorrection] = []
-    stopped = False
+    stopped = acted = False
     for record in records:
         kind = record.get("e")
         if kind == "action":
-            stopped = False
+            stopped, acted = False, True
         elif kind == "user":
-            said = _read_correction(session, record, stopped=stopped)
+            said = _read_correction(session, record, stopped=stopped, acted=acted)
             says_why = bool(record.get("words"))
             stopped = not says_why and (stopped or record.get("kind") in {INTERRUPT, REJECTION})
             if said is not None and not any(said.words == one.words and said.at - one.at < AGAIN for one in asked):
@@ -105,7 +112,7 @@ def find_corrections(session: str, records: "Iterable[Record]") -> list[UserCorr
     return asked[:MOST]
 
 
-def _read_correction(session: str, record: "Record", *, stopped: bool) -> UserCorrection | None:
+def _read_correction(session: str, record: "Record", *, stopped: bool, acted: bool) -> UserCorrection | None:
     from insula.coding.step.instructions.instruction import screen_words
 
     words, at = record.get("words"), record.get("at")
@@ -117,7 +124,8 @@ def _read_correction(session: str, record: "Record", *, stopped: bool) -> UserCo
     if not safe or "[REDACTED" in safe:
         return None
     rules = name_rules(safe)
-    return UserCorrection(session=session, at=float(at), words=safe, how=how, about=about, rules=rules)
+    opens = how == PROMPT and not acted
+    return UserCorrection(session=session, at=float(at), words=safe, how=how, about=about, rules=rules, opens=opens)
 
 
 def find_rulings(words: str, how: str) -> "list[str]":
@@ -256,7 +264,8 @@ def _load_correction(record: "Record") -> UserCorrection | None:
     fit = 0 < len(words) <= LONGEST and words.isprintable() and about == name_call(about)
     named = record.get("rules")
     rules = tuple(rule for rule in named if isinstance(rule, str)) if is_list(named) else ()
-    return UserCorrection(at=float(record["at"]), rules=rules, **texts) if fit else None
+    opens = record.get("opens") is True
+    return UserCorrection(at=float(record["at"]), rules=rules, opens=opens, **texts) if fit else None
 
 
 def erase_wish(home: str, project: str, wish: Wish) -> None:
@@ -310,9 +319,14 @@ def means_the_same(first: "UserCorrection | Wish", other: "UserCorrection | Wish
     return measure_likeness(first.words, other.words, first.about, other.about) >= SAME
 
 
-def phrase_wish(words: str, about: str = "") -> str:
-    """A wish as an agent is told it: whose words they are, and what was turned down."""
-    return f'Your user had to say of `{about}`: "{words}"' if about else f'Your user had to say: "{words}"'
+def phrase_wish(words: str, about: str = "", *, corrects: bool = True) -> str:
+    """A wish as an agent is told it: whose words they are, and what was turned down.
+
+    Args:
+        corrects: whether the user had to say it of something that was done.
+    """
+    said = "had to say" if corrects else "said"
+    return f'Your user {said} of `{about}`: "{words}"' if about else f'Your user {said}: "{words}"'
 
 
 SAME = 0.5

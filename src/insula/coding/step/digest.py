@@ -142,7 +142,7 @@ def _make_wish_rule(
     life = guidance.assess_guidance(kept, now, mode=mode or (ACCEPTED if wish.is_repeated else ""))
     if life.state == guidance.PROPOSED and not wish.is_repeated:
         life = life.replace(state=guidance.HEARD)
-    advice = corrections.phrase_wish(wish.words, wish.about)
+    advice = corrections.phrase_wish(wish.words, wish.about, corrects=wish.corrects)
     return ProjectRule(id=wish.id, pattern="", advice=advice, scope=PROJECT, life=life, wish=wish)
 
 

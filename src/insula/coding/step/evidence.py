@@ -321,12 +321,14 @@ def _judge_wishes(
     """For each wish of the user's that the session bears on, whether it was broken.
 
     Broken: it had to be said again, or an act that it names was done. Kept: it was told or withheld in a session that
-    was long enough to break it, and its own acts show that it did not; where they cannot, there is no evidence.
+    was long enough to break it, and its own acts show that it did not; where they cannot, there is no evidence. What is
+    said again before anything was done is no sign of either.
     """
     if not project:
         return {}
     known = corrections.group_corrections([*corrections.read_corrections(home, project), *new])
-    again = {wish.id for wish in known if any(corrections.means_the_same(wish, correction) for correction in new)}
+    corrected = [correction for correction in new if not correction.opens]
+    again = {wish.id for wish in known if any(corrections.means_the_same(wish, one) for one in corrected)}
     others = [wish for wish in known if is_work(run) and wish.id not in again and told.find_arm(wish.id) != NONE]
     kept = {wish.id: was_kept(wish.words, said) for wish in others}
     return {
@@ -342,18 +344,27 @@ def was_kept(rule: str, records: "Sequence[Record]") -> bool | None:
     if not own:
         return None
     instructions, names = own, {instruction.id for instruction in own}
+    acted = False
     for record in records:
         if record.get("e") == "user":
+            if acted and _is_said_again(record, own):
+                return False
             heard = load_instructions(record.get("heard", ()))
-            again = [each for each in heard if each.kind in STANDING and each.holds != RULE]
-            if any(names_same(each, instruction) for each in again for instruction in own):
-                return False
-            if any(_calls_for_name(record.get("words"), instruction) for instruction in own):
-                return False
             instructions = merge_instructions(instructions, heard, float(record.get("at", 0.0)))
-        elif (action := load_done(record)) is not None and _is_broken(instructions, names, action):
-            return False
+        elif (action := load_done(record)) is not None:
+            if _is_broken(instructions, names, action):
+                return False
+            acted = True
     return True
+
+
+def _is_said_again(record: "Record", own: "tuple[Instruction, ...]") -> bool:
+    """Whether a message says again what a rule says, in whatever words."""
+    again = [
+        each for each in load_instructions(record.get("heard", ())) if each.kind in STANDING and each.holds != RULE
+    ]
+    same = any(names_same(each, instruction) for each in again for instruction in own)
+    return same or any(_calls_for_name(record.get("words"), instruction) for instruction in own)
 
 
 def _calls_for_name(said: object, instruction: Instruction) -> bool:
