@@ -3,7 +3,7 @@
 from pathlib import Path
 
 import pytest
-from sessions import Session, edits, runs
+from sessions import Payload, Session, edits, runs
 
 from insula.coding.step.instructions.extraction import extract_instructions
 from insula.coding.step.instructions.instruction import STANDING
@@ -36,6 +36,31 @@ def test_an_order_of_the_last_message_that_nothing_met_is_named_at_the_end(
     session.prompt(words)
     session.act(CHANGE)
     assert missing in session.stop()
+
+
+GREEN = runs("pytest -q", "9 passed in 0.1s")
+AGAIN = edits("/home/dev/project/cart.py")
+STALE = "code was changed after the last test was run"
+ENDS = [
+    ([CHANGE, GREEN, AGAIN], "Mended. All tests pass.", True),
+    ([CHANGE, GREEN, AGAIN, GREEN], "Mended. All tests pass.", False),
+    ([CHANGE, GREEN, AGAIN, runs("git commit -am x", "done")], "Mended. All tests pass.", False),
+    ([CHANGE, GREEN, AGAIN, runs("./check", "fine")], "Mended. All tests pass.", False),
+    ([CHANGE, GREEN, edits("/home/dev/project/README.md")], "Mended. All tests pass.", False),
+    ([CHANGE, GREEN, AGAIN], "Mended.", False),
+    ([CHANGE, GREEN, AGAIN], "Mended. I did not run the tests again.", False),
+]
+"""What was done, the last words, and whether they claim what nothing shows."""
+
+
+@pytest.mark.parametrize(("acts", "last", "stale"), ENDS)
+def test_a_claim_that_an_ordered_check_passes_is_held_against_code_that_was_changed_since_and_nothing_was_run(
+    tmp_path: Path, acts: list[Payload], last: str, stale: bool
+) -> None:
+    session = Session(tmp_path)
+    session.prompt("Mend the price and run the tests.")
+    session.follow(acts)
+    assert (STALE in session.stop(last)) == stale
 
 
 @pytest.mark.parametrize("words", NO_ORDERS)

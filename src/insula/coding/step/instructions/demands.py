@@ -160,16 +160,16 @@ def find_unmet(
     for instruction in reversed(instructions):
         demands = list_demands(instruction) if instruction.kind == REQUEST and instruction.at >= latest else ()
         for demand in demands:
-            why, missing = _find_missing(demand, [act for act in done if act.at >= instruction.at])
+            why, missing = _find_missing(demand, [act for act in done if act.at >= instruction.at], said)
             if why and not _is_admitted(demand, said):
                 return Unmet(demand=demand, why=why, missing=missing or demand.target)
     return None
 
 
-def _find_missing(demand: Demand, since: "list[Action]") -> "tuple[str, str]":
+def _find_missing(demand: Demand, since: "list[Action]", said: str) -> "tuple[str, str]":
     """Why a demand is unmet, and the command that came out red; empty where it is met, or may be."""
     if demand.form in {"command", "check"}:
-        return _judge_check(demand, since)
+        return _judge_check(demand, since, said)
     if demand.form == "file":
         return ("", "") if any(_may_write(act, demand.target) for act in since) else (UNTOUCHED, "")
     if any(map(is_opaque, since)):
@@ -198,7 +198,7 @@ def _may_write(act: "Action", name: str) -> bool:
     )
 
 
-def _judge_check(demand: Demand, since: "list[Action]") -> "tuple[str, str]":
+def _judge_check(demand: Demand, since: "list[Action]", said: str) -> "tuple[str, str]":
     hits = [act for act in since if _meets_check(demand, act)]
     if not hits:
         may_be = any(is_opaque(act) or _may_meet_check(demand, act) for act in since)
@@ -209,8 +209,13 @@ def _judge_check(demand: Demand, since: "list[Action]") -> "tuple[str, str]":
             return "", ""  # its name stands in the line alone: `ls .pre-commit-config.yaml`
         failed = (show_command(run) for run in list_run(last) if list_kinds(run))
         return RED, demand.target if demand.form == "command" else next(failed, "")
-    changed = any(act.kind == EDIT and act.ok and is_code(act.target) and act.at > last.at for act in since)
-    return (STALE, "") if changed and says(demand.instruction.said.lower(), "ending") else ("", "")
+    after = [act for act in since if act.at > last.at]
+    if not any(act.kind == EDIT and act.ok and is_code(act.target) for act in after):
+        return "", ""
+    if says(demand.instruction.said.lower(), "ending"):
+        return STALE, ""
+    may_be = any(act.kind in {EXECUTE, OTHER} for act in after)  # the hook of a commit, a script
+    return (STALE, "") if not may_be and _is_claimed(demand, said) else ("", "")
 
 
 def _is_demanded(demand: Demand, act: "Action") -> bool:
@@ -269,11 +274,28 @@ SURE = 0.6
 
 
 def _is_admitted(demand: Demand, said: str) -> bool:
-    """Whether the agent says itself that it has not done it; code, quotations and tables are none of its words."""
+    """Whether the agent says itself that it has not done it."""
+    pattern = make_pattern(demand)
+    return any(_leaves_open(sentence, pattern) for sentence in _list_sentences(said))
+
+
+def _is_claimed(demand: Demand, said: str) -> bool:
+    """Whether the agent says of what was demanded that it is done, or is so: "all tests pass"."""
+    pattern = make_pattern(demand)
+    clauses = (clause for sentence in _list_sentences(said) for clause in _split_clauses(sentence))
+    return any(re.search(pattern, clause.lower()) and _find_meaning(clause) == DID for clause in clauses)
+
+
+def _list_sentences(said: str) -> "list[str]":
+    """The sentences of an agent's last words, without questions; code, quotations and tables are none of its words."""
     text = re.sub(r"```.*?(?:```|\Z)|(?m:^[ \t]*[|>].*$)", " ", said[-READ:], flags=re.DOTALL)
     lines = (re.sub(_BULLET, "", line) for line in re.sub(r"\*\*|__|(?m:^#+ )", "", text).split("\n"))
-    pattern = make_pattern(demand)
-    return any(_leaves_open(sentence.strip(), pattern) for line in lines for sentence in re.split(_SENTENCE, line))
+    sentences = (sentence.strip() for line in lines for sentence in re.split(_SENTENCE, line))
+    return [sentence for sentence in sentences if not sentence.endswith(("?", "？"))]
+
+
+def _split_clauses(sentence: str) -> "list[str]":
+    return [clause.strip() for clause in re.split(load_table()["told"], sentence) if any(map(str.isalnum, clause))]
 
 
 _BULLET = r"^\s*(?:[-*•·✓✔✅☑]|\d+[.)])\s*"
@@ -282,10 +304,10 @@ _SENTENCE = r"(?<=[.!?…])\s+|(?<=[。！？])"
 
 def _leaves_open(sentence: str, pattern: str) -> bool:
     """Whether a sentence says that something is not done, and names it where it does not say that it is."""
-    if sentence.endswith(("?", "？")) or not re.search(pattern, sentence.lower()):
+    if not re.search(pattern, sentence.lower()):
         return False
-    clauses = [clause for clause in re.split(load_table()["told"], sentence) if any(map(str.isalnum, clause))]
-    means = [_find_meaning(clause.strip()) for clause in clauses]
+    clauses = _split_clauses(sentence)
+    means = [_find_meaning(clause) for clause in clauses]
     named = (meant != DID and re.search(pattern, clause.lower()) for clause, meant in zip(clauses, means, strict=True))
     return NOT in means and any(named)
 
