@@ -38,6 +38,25 @@ def test_an_order_of_the_last_message_that_nothing_met_is_named_at_the_end(
     assert missing in session.stop()
 
 
+@pytest.mark.parametrize(
+    ("words", "missing"),
+    [
+        ("Add a test for it and update the CHANGELOG.", "no test was written and nothing touched the changelog."),
+        (
+            "Update the README. Run `make check`. Push it.",
+            "nothing touched the README, `make check` was not run and there was no push.",
+        ),
+    ],
+)
+def test_all_that_is_missing_at_an_end_is_named_at_once_and_once(tmp_path: Path, words: str, missing: str) -> None:
+    session = Session(tmp_path)
+    session.prompt(words)
+    session.act(CHANGE)
+    assert f"Since then {missing} Do it now" in session.stop()
+    session.act(edits("/home/dev/project/CHANGELOG.md"))
+    assert not session.stop()
+
+
 GREEN = runs("pytest -q", "9 passed in 0.1s")
 AGAIN = edits("/home/dev/project/cart.py")
 STALE = "code was changed after the last test was run"

@@ -143,8 +143,9 @@ class Look:
             self.replayed.readings[reading.sense] += 1
         if sensed.text and sensed.said is not None:
             self.replayed.rungs[sensed.rung] += 1
-            if given := self._given.get(sensed.said.key.split(" ")[1]):
-                given.unmet = unmet.name_missing(sensed.said)
+            for reading in (sensed.said, *sensed.said.more):
+                if given := self._given.get(reading.key.split(" ")[1]):
+                    given.unmet = unmet.name_missing(reading)
 
     def _find_breach(self, done: ReplayedCall) -> tuple[str, ...]:
         """What the user said that a call goes against."""

@@ -186,7 +186,7 @@ def _tell_once(state: State, readings: "Iterable[Reading]") -> Sensed:
     for reading in readings:
         told = write_text(state, reading) if reading.key not in state.keys else ""
         if told:
-            keys = (*state.keys, reading.key)[-KEYS:]
+            keys = (*state.keys, reading.key, *(each.key for each in reading.more))[-KEYS:]
             state = state.replace(said=remember_sentences(state, reading, 0, told), keys=keys)
             return Sensed(state=state, said=reading, text=told)
     return Sensed(state=state)

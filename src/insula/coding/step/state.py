@@ -122,6 +122,8 @@ class Reading(Value):
     """Of a demand: what it is of; of the user's words: `rule` where they are of an earlier session."""
     ahead: bool = False
     """Whether it is told before the call that it is of."""
+    more: "tuple[Reading, ...]" = ()
+    """What else of the same kind is told in the same text."""
 
 
 # From and to JSON.

@@ -145,10 +145,10 @@ _FORMS: "dict[str, Callable[[Instruction, str], Forms]]" = {
 }
 
 
-def find_unmet(
+def list_unmet(
     instructions: "Sequence[Instruction]", done: "Sequence[Action]", said: str, latest: float
-) -> "Unmet | None":
-    """The first demand that nothing met and of which the agent says nothing itself, the newest first.
+) -> "list[Unmet]":
+    """The demands that nothing met and of which the agent says nothing itself, in the order in which they were made.
 
     Args:
         done: what was done in the session.
@@ -156,14 +156,15 @@ def find_unmet(
         latest: when the user spoke last: what they asked for before that, they have seen the end of.
     """
     if not any(act.at >= latest and (act.kind == EDIT or act.changes or act.acts) for act in done):
-        return None
-    for instruction in reversed(instructions):
+        return []
+    unmet: list[Unmet] = []
+    for instruction in instructions:
         demands = list_demands(instruction) if instruction.kind == REQUEST and instruction.at >= latest else ()
         for demand in demands:
             why, missing = _find_missing(demand, [act for act in done if act.at >= instruction.at], said)
             if why and not _is_admitted(demand, said):
-                return Unmet(demand=demand, why=why, missing=missing or demand.target)
-    return None
+                unmet.append(Unmet(demand=demand, why=why, missing=missing or demand.target))
+    return unmet
 
 
 def _find_missing(demand: Demand, since: "list[Action]", said: str) -> "tuple[str, str]":

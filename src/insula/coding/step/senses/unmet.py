@@ -1,11 +1,17 @@
 """Unmet: the agent stops as if it were done, and something that the user demanded has not happened.
 
-Felt where the host hears what is answered to the end of a turn, once for each demand; what the agent says itself that
+Felt where the host hears what is answered to the end of a turn, of all that is missing at once, since a host hears no
+second word at the same end, and once for each demand; what the agent says itself that
 it left out is not named, and neither is anything at an end that asks a question.
 """
 
 from insula.coding.step.instructions.instruction import ASKED, screen_words
 from insula.coding.step.state import Reading, State
+from insula.coding.step.wording import join_names
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from insula.coding.step.instructions.demands import Unmet
 
 NAME = "unmet"
 LABEL = "what you asked for was not done"
@@ -20,14 +26,25 @@ def feel_end(state: State, said: str) -> Reading | None:
     """
     if state.done is None or not said or not any(instruction.kind == ASKED for instruction in state.words):
         return None
-    from insula.coding.step.instructions.demands import ends_with_question, find_unmet
+    from insula.coding.step.instructions.demands import ends_with_question, list_unmet
 
     if ends_with_question(said):
         return None
-    unmet = find_unmet(state.words, state.done, said, state.carry.user_at)
-    words = screen_words(unmet.demand.instruction.said) if unmet else ""
-    if unmet is None or not words:
+    unmet = map(_read_unmet, list_unmet(state.words, state.done, said, state.carry.user_at))
+    first, *more = [each for each in unmet if each.said and each.key not in state.keys] or [None]
+    if first is None:
         return None
+    together = first.replace(more=tuple(filter(None, more)))
+    while together.more and len(fact(together)) > ROOM:
+        together = together.replace(more=together.more[:-1])
+    return together
+
+
+ROOM = 320
+"""Characters of the fact, so that what is to be done about it still stands behind it."""
+
+
+def _read_unmet(unmet: "Unmet") -> Reading:
     demand = unmet.demand
     return Reading(
         sense=NAME,
@@ -35,7 +52,7 @@ def feel_end(state: State, said: str) -> Reading | None:
         key=f"unmet {demand.instruction.id} {demand.target}",
         form=unmet.why,
         label=unmet.missing,
-        said=words,
+        said=screen_words(demand.instruction.said),
         kind=demand.form,
     )
 
@@ -50,8 +67,10 @@ _FILES = {"changelog": "the changelog", "readme": "the README", "test": "no test
 
 
 def fact(reading: Reading) -> str:
-    """What the user asked for, and what is missing."""
-    return f'The user asked: "{reading.said}" Since then {name_missing(reading)}.'
+    """What the user asked for, and what is missing of it."""
+    readings = (reading, *reading.more)
+    said = " ".join(f'"{words}"' for words in dict.fromkeys(each.said for each in readings))
+    return f"The user asked: {said} Since then {join_names(tuple(map(name_missing, readings)))}."
 
 
 def name_missing(reading: Reading) -> str:
