@@ -258,3 +258,14 @@ def test_secrets_and_home_made_names_stay_out(tmp_path: Path) -> None:
         session.calls("Bash", f"Exit code 1\nbad token {secret}", error=True, command=f"push --token {secret}")
     found = replayed(session, tmp_path)
     assert secret not in repr(found)
+
+
+@pytest.mark.parametrize("place", ["/home/dev/shop", "/tmp/shop", "/home/dev/.trees/shop"])
+def test_a_project_is_felt_alike_wherever_it_stands(tmp_path: Path, place: str) -> None:
+    session = Session(cwd=place).says("Mend it.")
+    red = "E   assert 1 == 2\nFAILED tests/a.py::test_a - assert 1 == 2\n1 failed in 0.1s"
+    for number in range(3):
+        session.calls("Edit", "done", file_path=f"{place}/a.py", old_string=f"a{number}", new_string=f"b{number}")
+        session.calls("Bash", f"Exit code 1\n{red}", error=True, command="pytest -q")
+    (told,) = look(session.written(tmp_path)).sessions
+    assert ["the two changes since were all to a.py" in moment.said for moment in told.moments] == [True]

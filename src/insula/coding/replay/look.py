@@ -21,13 +21,14 @@ from insula.coding.replay.readers import (
 )
 from insula.coding.replay.session import OrderedEvent, Stream
 from insula.coding.step import trace
-from insula.coding.step.action import Action
+from insula.coding.step.action import EDIT, Action
 from insula.coding.step.corrections import find_rulings
 from insula.coding.step.instructions.breach import find_breach, read_call
 from insula.coding.step.instructions.demands import list_demands
 from insula.coding.step.instructions.instruction import ASKED, STANDING, screen_words
 from insula.coding.step.patterns import judge_patterns
 from insula.coding.step.person import INTERRUPT, PROMPT, REJECTION
+from insula.coding.step.project import is_of_project
 from insula.coding.step.senses import against_words, unmet
 from insula.coding.step.senses.register import DEFAULT
 
@@ -158,10 +159,18 @@ class Look:
         if len(self.said) < SAID:
             self.said.append({"e": "user", "at": at, "kind": kind, "words": words, "about": about})
 
+    def _place_edit(self, action: Action) -> Action:
+        """An edit as the hook sees it: whether its file counts goes by its path from the project's folder."""
+        root = f"{self.place.rstrip('/')}/"
+        if not self.place or action.kind != EDIT or not action.ok or not action.target.startswith(root):
+            return action
+        return action.replace(of_project=is_of_project(action.target.removeprefix(root)))
+
     def _take_action(self, done: ReplayedCall) -> None:
         self.replayed.errors += done.failed
         if done.lost:
             return
+        done = done._replace(action=self._place_edit(done.action))
         if not done.agent and self.said and self.said[-1]["e"] == "user":
             self.said.append({"e": "action"})
         self._step += 1
