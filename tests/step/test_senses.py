@@ -300,6 +300,11 @@ def test_a_text_after_which_the_same_failed_again_was_not_heeded_though_nothing_
     assert (len(session.said), trouble["again"], trouble["heeded"]) == (1, True, False)
 
 
+def test_a_file_that_is_read_again_and_again_is_not_called_a_call(session: Session) -> None:
+    session.follow([reads("/home/dev/project/deploy.yml", "on: push\n" * 9)] * 3)
+    assert "The last 3 turns made the same call, reading `deploy.yml`, and got the same result." in session.said[0]
+
+
 # The unit is the model's turn: calls at once are one thing that happened, however the host tells of it.
 
 

@@ -119,7 +119,7 @@ class Reading(Value):
     said: str = ""
     """Words of the user's own that it is about."""
     kind: str = ""
-    """Of a demand: what it is of; of the user's words: `rule` where they are of an earlier session."""
+    """Of a demand or a call: what it is of; of the user's words: `rule` where they are of an earlier session."""
     ahead: bool = False
     """Whether it is told before the call that it is of."""
     more: "tuple[Reading, ...]" = ()

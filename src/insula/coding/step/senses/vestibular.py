@@ -138,7 +138,7 @@ def follow_wait(wait: Wait | None, action: Action) -> Wait | None:
 
 
 def _make_reading(form: str, count: int, key: str, action: Action, first: int) -> Reading:
-    return Reading(sense=NAME, count=count, key=key, first=first, form=form, label=action.label)
+    return Reading(sense=NAME, count=count, key=key, first=first, form=form, label=action.label, kind=action.kind)
 
 
 # What is said of it.
@@ -154,6 +154,7 @@ def fact(reading: Reading) -> str:
     if reading.form == "wait":
         asked = call or "The same question"
         return f"{asked} has given the same answer for {reading.minutes} minutes."
+    call = f"reading {call}" if call and reading.kind == READ else call
     return f"The last {reading.count} turns made the same call{f', {call},' if call else ''} and got the same result."
 
 
