@@ -60,6 +60,10 @@ def test_a_store_that_is_well_says_so_and_a_night_that_is_due(home: Path) -> Non
     assert (held["sessions"], held["messages"]) == (3, 60)
 
 
+def test_where_there_is_no_snapshot_none_is_spoken_of() -> None:
+    assert status().startswith("\nHow it is doing\n")
+
+
 def test_looking_leaves_no_trace_of_a_user_who_never_spoke() -> None:
     assert "nothing yet    talk first: insula chat" in status()
     assert run_insula("user", "list", "--json").json == []

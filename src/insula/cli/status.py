@@ -112,7 +112,8 @@ def _print_status(
     verbose: bool,
 ) -> None:
     zone, now = settings.load_settings().zone_of(user), time.time()
-    console.print("as of the last snapshot", style="dim")
+    if regulator.ring.last is not None:
+        console.print("as of the last snapshot", style="dim")
     for title, rows in (
         ("How it is doing", _service_rows(regulator, now, verbose)),
         ("What it changed about itself, latest first", _adaptation_rows(regulator, zone, now, verbose)),
