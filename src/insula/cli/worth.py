@@ -40,7 +40,6 @@ from insula.types import TURN
 
 app = typer.Typer()
 DAYS = 7.0
-LISTED = 12
 WHOLE, HEAD, TAIL = 12, 8, 4
 """Characters up to which the name of a session is shown whole, and those of a longer one: its first and its last."""
 
@@ -109,9 +108,7 @@ def print_worth(worth: HookWorth, console: Console, *, everything: bool = False)
     if worth.sessions or any(row.told for row in worth.effects):
         _print_effects(worth.effects, console)
     if worth.troubles:
-        _print_troubles(worth.troubles[:LISTED], console)
-        if len(worth.troubles) > LISTED:
-            console.print(f"… and {len(worth.troubles) - LISTED} more; --json shows them all.")
+        _print_troubles(worth.troubles, console)
     if worth.rules:
         _print_rules(worth.rules, console)
     _print_senses(console)

@@ -118,14 +118,16 @@ class EffectRow:
         """What may be said, with its interval, and what could not have been seen by now."""
         if not self.is_compared:
             return NOTHING_YET
+        sign = 1 if self.less >= 0 else -1  # the interval is of what is said before it: of the rise, where they rose
+        low, high = sorted(sign * end + 0.0 for end in (self.low, self.high))
         if self.unit == TURNS:
-            change = f"troubles ended {abs(self.less):.1f} turns {'sooner' if self.less >= 0 else 'later'}"
-            low, high, least = f"{self.low:+.1f}", f"{self.high:+.1f}", f"{self.least:.1f} turns"
+            change = f"troubles ended {abs(self.less):.1f} turns {'sooner' if sign > 0 else 'later'}"
+            between, least = f"{low:+.1f} and {high:+.1f}", f"{self.least:.1f} turns"
         else:
-            change = f"failures {'fell' if self.less >= 0 else 'rose'} by {abs(100 * self.less):.0f} points"
-            low, high, least = f"{100 * self.low:+.0f}", f"{100 * self.high:+.0f}", f"{100 * self.least:.0f} points"
+            change = f"failures {'fell' if sign > 0 else 'rose'} by {abs(100 * self.less):.0f} points"
+            between, least = f"{100 * low:+.0f} and {100 * high:+.0f}", f"{100 * self.least:.0f} points"
         early = f"too early to say, {least} would have shown"
-        return f"{change} (between {low} and {high}: {early if self.verdict == UNKNOWN else self.verdict})"
+        return f"{change} (between {between}: {early if self.verdict == UNKNOWN else self.verdict})"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
