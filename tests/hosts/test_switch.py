@@ -129,6 +129,11 @@ def test_purge_erases_what_was_observed_and_nothing_else(home: Path) -> None:
     assert "nothing to erase" in insula("purge", "--yes")[1]
 
 
+def test_purge_names_what_it_leaves_where_no_hook_is_installed(home: Path) -> None:
+    learned(home)
+    assert insula("purge", "--yes")[1].endswith("What is none of that is left there: insula.toml, memory.db.\n")
+
+
 def test_hooks_are_taken_out_to_the_byte_after_a_purge() -> None:
     file = settings_of("codex")
     file.parent.mkdir()

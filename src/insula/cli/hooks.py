@@ -12,6 +12,7 @@ from insula.cli.lines import print_json, print_warning
 from insula.cli.options import Json, Yes
 from insula.coding.hosts import install as hosts
 from insula.coding.hosts import places, plugins, present, records, switch
+from insula.coding.hosts.files import LOCK
 from insula.coding.hosts.install import InstallResult
 from insula.coding.hosts.places import HOSTS
 from insula.coding.hosts.places import Host as Agent
@@ -232,6 +233,8 @@ def purge(yes: Yes = False, json: Json = False) -> int:
     print(f"Erased in {house}: {', '.join(erased)}." if erased else f"There was nothing to erase in {house}.")
     if records.read_records(house):
         print("The hooks stay installed and begin anew; `insula uninstall --all` removes them.")
+    elif left := sorted({path.name for path in house.iterdir()} - {LOCK}) if house.is_dir() else []:
+        print(f"What is none of that is left there: {', '.join(left)}.")
     return 0
 
 
