@@ -115,7 +115,7 @@ def load_json(text: "str | bytes") -> "Any":
         value, end = scan(said, 0)
         if end == len(said):
             return value
-    except (StopIteration, ValueError):
+    except (StopIteration, ValueError, SystemError):  # the scanner fails without an exception on "{" alone
         pass
     from json import loads  # reads other encodings, too, and says what is wrong
 

@@ -30,6 +30,12 @@ def test_a_large_payload_costs_little_on_disk(tmp_path: Path) -> None:
     assert not failures(tmp_path)
 
 
+@pytest.mark.parametrize("handed", [b"", b"{", b"[]", b"\xff", b"[" * 100_000])
+def test_what_is_no_event_is_counted_as_that_and_as_no_failure_of_the_hook(tmp_path: Path, handed: bytes) -> None:
+    assert spawn(tmp_path, "claude-code", handed) is None
+    assert [each["kind"] for each in failures(tmp_path)] == ["PayloadError"]
+
+
 @pytest.mark.parametrize("field", sorted(PAYLOAD))
 @pytest.mark.parametrize("value", [None, 1, -1.5, True, [], {}, "", [[1]], {"x": {"y": None}}, "\ud800"])
 def test_a_field_of_the_wrong_type_breaks_nothing(tmp_path: Path, field: str, value: object) -> None:

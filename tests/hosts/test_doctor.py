@@ -179,6 +179,14 @@ def test_failures_are_counted_by_kind_and_host(house: Path) -> None:
     assert len(found("failures", examine("claude-code"))) == 1
 
 
+def test_what_was_no_event_asks_for_no_new_install(house: Path) -> None:
+    install("claude-code")
+    failed = {"v": 1, "t": int(time.time()), "host": "claude-code", "kind": "PayloadError"}
+    (house / "failures.jsonl").write_text(json.dumps(failed))
+    (check,) = found("failures", examine())
+    assert (check.state, "install" in check.remedy) == ("warn", False)
+
+
 @pytest.mark.usefixtures("house")
 def test_hooks_of_another_project_are_not_well_here(user: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     install("codex", "--project")

@@ -18,6 +18,7 @@ import insula
 from insula.coding.hosts import jsonc, places, present, records, runtime, switch, trials
 from insula.coding.hosts.consent import HostCheck, State, check_consent
 from insula.coding.hosts.dialects import PROVEN
+from insula.coding.hosts.hook import PayloadError
 from insula.coding.hosts.jsonc import JsonError
 from insula.coding.hosts.places import HOSTS, Host
 from insula.coding.hosts.present import Present, list_hooks
@@ -244,6 +245,8 @@ def _check_failures(house: Path, host: Host | None, again: str) -> Iterator[Host
         where = f" of {HOSTS[failed].name if failed in HOSTS else repr(failed)}" if failed else ""
         says = f"{number} × {kind}{where} in {DAYS} days; the agent's work went on"
         remedy = f"run {again} again; if it goes on, report it with the output of insula doctor --json"
+        if kind == PayloadError.__name__:
+            remedy = "what came was no event of a coding agent; nothing is to be done unless it comes again and again"
         yield HostCheck("", "failures", "warn", says, remedy)
 
 

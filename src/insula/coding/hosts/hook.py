@@ -107,15 +107,22 @@ def count_failure(home: str, host: str, error: BaseException) -> None:
         return
 
 
+class PayloadError(ValueError):
+    """What the hook was handed is no event of a host: no JSON object, or too large. It says nothing of the hook."""
+
+
 def _read_payload() -> "dict[str, Any]":
     data = sys.stdin.buffer.read(LARGEST + 1)
     if len(data) > LARGEST:
         while sys.stdin.buffer.read(LARGEST):  # the host must be able to write it all
             pass
-        raise ValueError("the payload is too large")
-    value = load_json(data)
+        raise PayloadError("the payload is too large")
+    try:
+        value = load_json(data)
+    except (ValueError, RecursionError) as error:
+        raise PayloadError("the payload is no JSON") from error
     if not is_object(value):
-        raise TypeError("the payload is no object")
+        raise PayloadError("the payload is no object")
     return value
 
 
