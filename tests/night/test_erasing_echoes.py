@@ -10,6 +10,9 @@ import pytest
 from harness import run_insula
 
 from insula import Metacognition
+from insula.memory.privacy.reports import KeptTexts, compare_texts, drop_quotes
+from insula.memory.storage import views
+from insula.operations.nights import NightChange, list_nights
 
 pytestmark = pytest.mark.anyio
 
@@ -81,6 +84,58 @@ async def test_the_echo_and_the_quotation_go_and_what_the_user_said_elsewhere_is
         assert "Every second day, a little in the morning." in disk(tmp_path)
         assert "Esperanza" not in disk(tmp_path), "while the memory is open"
     assert "Esperanza" not in disk(tmp_path)
+
+
+WISH, OTHER = "From now on, answer in one sentence.", "Please address me as Dr. Hill from now on."
+CAT = "My cat is called Bramblewick."
+
+
+async def test_what_nights_reported_stays_and_can_be_undone_but_for_what_held_the_erased_words(tmp_path: Path) -> None:
+    async with await Metacognition.open(tmp_path / "insula.db") as metacognition:
+        for session, message in (("a", WISH), ("a", "Thanks."), ("b", OTHER), ("b", CAT)):
+            async with metacognition.turn("ana", session, message) as turn:
+                turn.finish("All right.")
+        await metacognition.sleep("ana", force=True)
+        before = await changes_of_nights(metacognition)
+        erased = [change for change in before if WISH in change.text]
+        assert erased
+        numbers = await kept(metacognition)
+        await metacognition.delete("ana", numbers[CAT])
+        assert await changes_of_nights(metacognition) == before, "no report held words of it"
+        await metacognition.delete("ana", numbers[WISH])
+        left = await changes_of_nights(metacognition)
+    assert left == [change for change in before if change not in erased]
+    assert any(OTHER in change.text and change.undo for change in left)
+    assert WISH not in disk(tmp_path)
+
+
+async def changes_of_nights(metacognition: Metacognition) -> list[NightChange]:
+    """What all nights changed, as a person reads it."""
+    reports = await metacognition.store.read(views.list_phase_reports, "ana", None, 10)
+    return [change for night in list_nights(reports) for change in night.changes]
+
+
+def test_of_a_report_goes_what_was_drawn_from_the_erased_line_and_no_more() -> None:
+    before = KeptTexts(
+        {("messages", 1): "I have diabetes.", ("messages", 2): "I want it short."},
+        {3: "She watches her sugar."},
+        {"g1": "Mind the diabetes.", "g2": "Keep it short."},
+    )
+    gone = compare_texts(before, KeptTexts({("messages", 2): "I want it short."}, {}, {"g2": "Keep it short."}), 7)
+    report = {
+        "says": ["2 changes.", "From now on: Keep it short.", "No longer: Mind it.", "She watches her sugar."],
+        "undo": ["guidance forget g2", "guidance undo g1"],
+        "news": ["From now on: Keep it short. (undo: insula guidance forget g2)", "Diabetes it is."],
+        "candidates": [{"advice": "Be kind.", "sessions": [7, 8]}, {"advice": "Be brief.", "sessions": [8]}],
+        "states": {"g2": "active"},
+    }
+    assert drop_quotes(report, gone) == {
+        "says": ["2 changes.", "From now on: Keep it short.", "", ""],
+        "undo": report["undo"],
+        "news": ["From now on: Keep it short. (undo: insula guidance forget g2)", ""],
+        "candidates": [{"advice": "Be brief.", "sessions": [8]}],
+        "states": {"g2": "active"},
+    }
 
 
 @pytest.mark.parametrize("language", WORDS)

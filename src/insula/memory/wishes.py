@@ -177,8 +177,13 @@ def is_told(kept: StoredGuidance) -> bool:
 
 def preference_words(kept: StoredGuidance) -> str:
     """A preference in the words that the user used."""
-    framed = _FRAMED.match(kept.advice)
-    return framed[1] if framed else kept.advice
+    return unframe_advice(kept.advice)
+
+
+def unframe_advice(advice: str) -> str:
+    """The advice of a piece of guidance without what older versions put around a preference."""
+    framed = _FRAMED.match(advice)
+    return framed[1] if framed else advice
 
 
 def part_told(key: str) -> str:

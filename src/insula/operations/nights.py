@@ -155,9 +155,11 @@ def _read_changes(name: str, report: Json) -> Iterator[NightChange]:
     texts = said[1:] or said  # the first one counts the others
     undo = map(str, report.get("undo", ()))
     for text, command in zip_longest(texts, [*undo][: len(texts)]):
-        yield NightChange(f"{text[:1].upper()}{text[1:]}", UndoAction.parse(command) if command else None)
+        if text:  # one that an erasure emptied keeps its place beside what undid it
+            yield NightChange(f"{text[:1].upper()}{text[1:]}", UndoAction.parse(command) if command else None)
     for effect in _read_effects(report):
-        yield NightChange(effect.format_line())
+        if effect.what:
+            yield NightChange(effect.format_line())
 
 
 def _claim_lines(name: str, report: Json, key: str) -> list[str]:
@@ -182,6 +184,6 @@ async def changed_last_night(store: Store, user: str) -> tuple[str, ...]:
     sessions = await store.nights.sessions_to_sleep_on(user_id)
     if any(session.ended_at > done[-1].at for session in sessions):
         return ()
-    lines = [line for report in done for line in _claim_lines(report.phase, report.report, "news")]
+    lines = [line for report in done for line in _claim_lines(report.phase, report.report, "news") if line]
     more = len(lines) - NEWS + 1
     return tuple(lines) if len(lines) <= NEWS else (*lines[: NEWS - 1], f"… and {more} more: insula guidance soul diff")

@@ -1,23 +1,21 @@
 """Erasure on a person's request: a contentless tombstone stays where a memory was, and nothing derived quotes it on."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from hashlib import sha256
 from typing import Any, cast
 
 import sqlalchemy as sa
 
-from insula.memory.privacy import archive
+from insula.memory.privacy import archive, reports
 from insula.memory.privacy.echoes import find_echoes, split_words
 from insula.memory.retrieval import index
 from insula.memory.storage import facts, journal, queries
 from insula.memory.storage.changes import RevisionChange
-from insula.memory.storage.journal import ASKED
 from insula.memory.storage.rows import name_of
 from insula.memory.storage.schema import (
     lessons,
     memories,
     messages,
-    nights,
     predicted_queries,
     relations,
     revisions,
@@ -54,6 +52,7 @@ def erase_memory(connection: sa.Connection, user_id: int, memory_id: int, at: fl
     row = connection.execute(sa.select(memories).where(mine)).one_or_none()
     if row is None:
         return False
+    before = reports.read_texts(connection, user_id)
     if row.promoted_at and not row.retired_at:
         index.remove_entries(connection, user_id, index.entries_of(row))
     _blank_memories(connection, user_id, [memory_id, *_find_derived(connection, user_id, row.session_id)], at)
@@ -69,7 +68,7 @@ def erase_memory(connection: sa.Connection, user_id: int, memory_id: int, at: fl
         _from_soul(connection, user_id, gone, at)
         _erase_echoes(connection, user_id, echoes, at)
     _unname_session(connection, user_id, row.session_id)
-    _from_journal(connection, user_id)
+    reports.scrub_reports(connection, user_id, before, row.session_id)
     index.drop_unused_terms(connection)
     clear_following(connection, user_id, memory_id)
     tombstone = RevisionChange(f"memory:{memory_id}", "person", ERASED, {"why": "erased"})
@@ -202,8 +201,9 @@ def erase_lesson(connection: sa.Connection, user_id: int, lesson_id: int, at: fl
     lesson = connection.execute(sa.select(lessons).where(mine)).one_or_none()
     if lesson is None:
         return False
+    before = reports.read_texts(connection, user_id)
     _from_soul(connection, user_id, [_empty_lesson(connection, user_id, lesson, [], at)], at)
-    _from_journal(connection, user_id)
+    reports.scrub_reports(connection, user_id, before)
     return True
 
 
@@ -281,23 +281,3 @@ def _scrub_evidence(evidence: Mapping[str, Any], gone: Sequence[str]) -> dict[st
     changes = cast("list[dict[str, Any]]", evidence.get("changes", []))
     left = {"changes": [change for change in changes if change.get("id") not in gone]} if changes else {}
     return {**evidence, **left} | ({"reasons": []} if "reasons" in evidence else {})
-
-
-def _from_journal(connection: sa.Connection, user_id: int) -> None:
-    """Take the words out of what earlier nights reported, and the answers of models out of their journal."""
-    mine = nights.c.user_id == user_id
-    connection.execute(sa.delete(nights).where(mine, nights.c.state == ASKED))
-    for number, report in connection.execute(sa.select(nights.c.id, nights.c.report).where(mine)).all():
-        connection.execute(sa.update(nights).where(nights.c.id == number).values(report=_drop_words(report)))
-
-
-def _drop_words(report: object) -> object:
-    match report:
-        case str():
-            return ERASED
-        case list():
-            return [_drop_words(each) for each in cast(Iterable[object], report)]
-        case dict():
-            return {key: _drop_words(value) for key, value in cast("dict[str, object]", report).items()}
-        case _:
-            return report
