@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from insula import Chat, Metacognition
-from insula.testing import ScriptedModel
+from insula.testing import Request, ScriptedModel
 
 pytestmark = pytest.mark.anyio
 
@@ -49,3 +49,22 @@ async def test_what_is_told_is_said_back_and_what_is_known_is_quoted(tmp_path: P
         chat = Chat(metacognition, model, guided=True)
         replies = [(message, (await chat.reply("me", "a", message)).response) for message, _ in TALK]
     assert replies == list(TALK)
+
+
+async def test_no_preference_counts_as_told_that_the_model_was_not_told(tmp_path: Path) -> None:
+    asked, wish = list[str](), "From now on, answer in one sentence."
+
+    def answer(request: Request) -> str:
+        asked.append(f"{request.instructions} {request.prompt}")
+        return "Words of the model."
+
+    async with await Metacognition.open(tmp_path / "insula.db") as metacognition:
+        led, own = (Chat(metacognition, ScriptedModel(answer), guided=guided) for guided in (True, False))
+        await led.reply("me", "a", wish)
+        untold = [await led.reply("me", "a", text) for text in ("What is my name?", "What is the capital of France?")]
+        assert len(asked) == 1
+        assert wish not in asked[0]
+        assert [reply.lessons for reply in untold] == [(), ()]
+        (told,) = (await own.reply("me", "a", "What is the capital of France?")).lessons
+    assert wish in asked[-1]
+    assert told.text == wish

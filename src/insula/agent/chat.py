@@ -340,10 +340,12 @@ class Chat:
     async def _answer_turn(self, turn: Turn, text: str, on_delta: Callable[[str], None] | None) -> Usage:
         led = await guide_reply(turn) if self.guided and not text else ReplyGuide()
         if led.text:
+            turn.leave_out_guidance()  # no model reads it
             turn.finish(led.text)
             return Usage()
         sent = make_prompt(turn, self.base, self.history_chars, text)
         if self.guided and not text:  # it is asked what needs no memory, and repeats notes instead of heeding them
+            turn.leave_out_guidance(behind=True)
             sent = replace(sent, prompt=turn.message)
         if self.requests is not None and turn.number:
             with turn.kept_from_host("requests"):

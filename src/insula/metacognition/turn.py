@@ -230,6 +230,17 @@ class Turn:
         self.is_guest = True
         self.words = compose_instructions(self.identity, ())
 
+    def leave_out_guidance(self, *, behind: bool = False) -> None:
+        """Count no guidance as told that a host keeps from its model.
+
+        Args:
+            behind: whether the model reads all but what stands behind the message.
+        """
+        near = {wish.id for wish in self.wishes[: guidance.NEAREST]}
+        self.lessons = tuple(lesson for lesson in self.lessons if behind and lesson.id not in near)
+        self.insights = self.insights if behind else ()
+        self.mend = None
+
     @property
     def language(self) -> str:
         """The language of the message as an ISO 639-1 code; "unknown" before it was read."""

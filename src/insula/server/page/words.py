@@ -33,7 +33,7 @@ Tone = Literal["sure", "good", "doubt", "poor"]
 PARTS = {
     "responsiveness": "addresses the question",
     "completeness": "answers all of it",
-    "consistency": "fits in language, tone and rules",
+    "consistency": "fits your message's language and the agent's identity",
     "likelihood": "the model was sure of its words",
 }
 SIGNALS: Mapping[str, str] = {
