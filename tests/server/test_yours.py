@@ -68,6 +68,21 @@ async def test_the_exact_request_is_kept_until_a_memory_is_erased(
     assert (await here.get("/agent/answers/request?user=ana&session=monday&turn=2")).status_code == 404
 
 
+async def test_where_no_model_was_asked_that_is_said_of_the_exact_request(
+    make_service: MakeService, client: Client
+) -> None:
+    service = make_service()
+    service.chat.guided = True
+    here = client(service)
+    await say(here, "I live in Lisbon.")
+    found = await here.get("/agent/answers/request?user=ana&session=monday&turn=1")
+    assert (found.status_code, "No model was asked" in found.json()["detail"]) == (404, True)
+    assert "No model was asked" in (await here.get("/parts/request?user=ana&session=monday&turn=1")).text
+    assert (await here.delete("/agent/memories/1?user=ana")).status_code == 200
+    for path in ("/agent/answers/request", "/parts/request"):
+        assert "No request of this turn is kept" in (await here.get(f"{path}?user=ana&session=monday&turn=1")).text
+
+
 async def test_a_restore_over_a_memory_in_use_is_whole_and_what_it_overtook_is_not_called_kept(
     make_service: MakeService, client: Client, tmp_path: Path
 ) -> None:

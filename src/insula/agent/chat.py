@@ -341,15 +341,14 @@ class Chat:
         led = await guide_reply(turn) if self.guided and not text else ReplyGuide()
         if led.text:
             turn.leave_out_guidance()  # no model reads it
+            self._keep_request(turn)
             turn.finish(led.text)
             return Usage()
         sent = make_prompt(turn, self.base, self.history_chars, text)
         if self.guided and not text:  # it is asked what needs no memory, and repeats notes instead of heeding them
             turn.leave_out_guidance(behind=True)
             sent = replace(sent, prompt=turn.message)
-        if self.requests is not None and turn.number:
-            with turn.kept_from_host("requests"):
-                self.requests.keep_request(turn.user, turn.session, turn.number, split_request(sent, turn.message))
+        self._keep_request(turn, sent)
         first = await self._ask_model(sent, on_delta)
         timed = replace(first.usage, seconds_to_first_token=first.first_token_seconds)
         first = replace(first, text=led.frame.replace("{what}", first.text))
@@ -365,6 +364,13 @@ class Chat:
         if _score_of(once_more) < _score_of(result):
             await self._finish_turn(turn, first, spent)
         return spent
+
+    def _keep_request(self, turn: Turn, sent: Prompt | None = None) -> None:
+        """Keep what the model is sent for the user to see, or that it is sent nothing."""
+        if self.requests is not None and turn.number:
+            with turn.kept_from_host("requests"):
+                parts = split_request(sent, turn.message) if sent else []
+                self.requests.keep_request(turn.user, turn.session, turn.number, parts)
 
     async def _finish_turn(self, turn: Turn, generation: Generation, usage: Usage) -> TurnResult:
         assessor = None if "assessor_model" in turn.skipped else self.assessor

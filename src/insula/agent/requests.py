@@ -70,7 +70,7 @@ class KeptRequests:
         self._path_of = path_of
 
     def keep_request(self, user: str, session: str, turn: int, asked: Sequence[RequestPart]) -> None:
-        """Keep the request of a turn, without secrets.
+        """Keep the request of a turn, without secrets; without parts, that no model was asked.
 
         Raises:
             OSError: it cannot be written.
@@ -83,7 +83,7 @@ class KeptRequests:
         append_line(path, json.dumps(record).encode())
 
     def find_request(self, user: str, session: str, turn: int) -> list[RequestPart] | None:
-        """The request of a turn; None where it is not kept any more."""
+        """The request of a turn, empty where no model was asked; None where none is kept."""
         path = self._path_of(user)
         for line in reversed(_read_lines(path)) if path else ():
             with suppress(ValueError):
@@ -93,7 +93,7 @@ class KeptRequests:
                     return (
                         [RequestPart(str(entry[0]), str(entry[1])) for entry in known if is_list(entry)]
                         if is_list(known)
-                        else []
+                        else None
                     )
         return None
 

@@ -19,6 +19,10 @@ router = APIRouter(prefix="/agent/answers", tags=["answers"])
 
 Session = Annotated[str, Query(max_length=NAME_CHARS, description="The conversation.", examples=["monday"])]
 Number = Annotated[Id, Query(description="The turn within it.", examples=[1])]
+NOT_ASKED = "No model was asked in this turn: Insula answered by itself."
+NOT_KEPT = (
+    "No request of this turn is kept: the last few hundred to this server's model are, until something is erased."
+)
 
 
 class RequestPiece(ApiModel):
@@ -54,14 +58,14 @@ class JudgementOutcome(ApiModel):
 @router.get("/request", responses=document_problems(401, 403, 404, 422))
 async def get_request(service: Served, user: CurrentUser, session: Session, turn: Number) -> ExactRequest:
     """The exact request of a turn, part by part, as long as it is kept."""
-    if (request_parts := await find_request(service, user, session, turn)) is None:
-        raise HTTPException(404, "The request of this turn is not kept any more.")
+    if not (request_parts := await find_request(service, user, session, turn)):
+        raise HTTPException(404, NOT_KEPT if request_parts is None else NOT_ASKED)
     pieces = [RequestPiece.model_validate(part) for part in request_parts]
     return ExactRequest(parts=pieces, tokens=sum(piece.tokens for piece in pieces))
 
 
 async def find_request(service: Service, user: str, session: str, turn: int) -> list[RequestPart] | None:
-    """The parts of a request; None where they are not kept."""
+    """The parts of a request, none where no model was asked; None where they are not kept."""
     requests = service.chat.requests
     return await run_in_threadpool(requests.find_request, user, session, turn) if requests else None
 

@@ -140,7 +140,9 @@ async def submit_undo(request: Request, service: Served, who: Visitor, session: 
 @router.get("/parts/request")
 async def exact_request(service: Served, who: Visitor, session: Named, turn: Id) -> Response:
     """What the model was told in a turn."""
-    return render_page("request.html", who.link, parts=await answers.find_request(service, who.name, session, turn))
+    parts = await answers.find_request(service, who.name, session, turn)
+    why = answers.NOT_KEPT if parts is None else answers.NOT_ASKED
+    return render_page("request.html", who.link, parts=parts, why=why)
 
 
 @router.post("/parts/judge")
