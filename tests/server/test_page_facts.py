@@ -74,6 +74,21 @@ def test_a_fact_is_added_edited_and_deleted_by_hand(browser: Browser, running: S
         expect(page.locator(".empty")).to_contain_text("Nothing yet")
 
 
+def test_the_transcript_stays_as_it_was_said_when_a_fact_is_edited(browser: Browser, running: Site) -> None:
+    running.say("me", "monday", "My boss Karl hates coffee.")
+    with tab(browser, running) as page:
+        page.goto("/memory")
+        page.get_by_label("Edit fact").click()
+        page.get_by_label("What fact").fill("My boss Karl loves coffee.")
+        page.get_by_role("button", name="Save fact").click()
+        expect(page.locator("#facts h2")).to_have_text("My boss Karl loves coffee.")
+        page.goto("/memory/transcript")
+        line = page.locator("#memories tbody tr", has_text="Karl").last
+        expect(line.locator("bdi").first).to_have_text("My boss Karl hates coffee.")
+        line.get_by_label("More about line").click()
+        expect(line).to_contain_text("As it was said: My boss Karl hates coffee.")
+
+
 def test_what_was_added_or_edited_is_told_to_the_model_whatever_it_says(browser: Browser, running: Site) -> None:
     with tab(browser, running) as page:
         page.goto("/memory")

@@ -165,6 +165,14 @@ def find_memories(
     return {memory.id: memory for memory in _read_memories(connection, user, these)}
 
 
+def find_lines(connection: sa.Connection, user: str, ids: Sequence[int]) -> Mapping[int, TranscriptLine]:
+    """The lines of the transcript that memories come from, by the id of the memory: as they were said, whatever became
+    of the memory since."""
+    mine = sa.and_(memories.c.user_id == _id_of(user), memories.c.id.in_(ids))
+    joined: Any = sa.select(memories.c.id, *LINE).join(messages, messages.c.id == memories.c.message_id)
+    return {number: TranscriptLine(*line) for number, *line in connection.execute(joined.where(mine)).all()}
+
+
 def find_containing(connection: sa.Connection, user: str, text: str, wanted: Filter, limit: int) -> list[int]:
     """The ids of the latest of a user's memories that hold a text as it stands."""
     mine = _select_memories(user, *wanted.sql_conditions(), columns=[memories.c.id, memories.c.content])

@@ -8,6 +8,7 @@ from fastapi.responses import RedirectResponse, Response
 
 from insula.errors import InputError, NotFound
 from insula.memory.privacy.amendment import Do
+from insula.memory.storage import views
 from insula.memory.storage.filters import Filter
 from insula.memory.storage.rows import Place
 from insula.memory.storage.store import NAME_CHARS
@@ -77,7 +78,15 @@ async def show_transcript(
         wanted = Filter(retired=bool(gone))
         found = await list_memories(service.store, who.name, wanted, before=before, limit=MEMORIES)
         listed, more = found.memories, found.next
-    shown: dict[str, Any] = {"memories": listed, "more": more, "first": before is None, "q": q, "gone": bool(gone)}
+    lines = await service.store.read(views.find_lines, who.name, [memory.id for memory in listed])
+    shown: dict[str, Any] = {
+        "memories": listed,
+        "lines": lines,
+        "more": more,
+        "first": before is None,
+        "q": q,
+        "gone": bool(gone),
+    }
     return render_page("memories.html", who.link, who=who, here="memory", said=SAID.get(said, ""), **shown)
 
 
@@ -90,7 +99,8 @@ async def show_memory(
         fact, history = await get_fact(service.store, who.name, number), await service.mind.history(who.name, number)
     except NotFound:
         fact, history = None, ()
-    shown = {"fact": fact, "history": history, "back": back, "is_card": bool(card)}
+    line = (await service.store.read(views.find_lines, who.name, [number])).get(number)
+    shown = {"fact": fact, "line": line, "history": history, "back": back, "is_card": bool(card)}
     part = "memory.html" if request.headers.get("hx-request") else "memory_alone.html"
     return render_page(part, who.link, who=who, here="memory", **shown, status=200 if fact else 404)
 
