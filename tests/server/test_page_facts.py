@@ -74,6 +74,25 @@ def test_a_fact_is_added_edited_and_deleted_by_hand(browser: Browser, running: S
         expect(page.locator(".empty")).to_contain_text("Nothing yet")
 
 
+def test_who_erases_a_fact_is_shown_where_else_it_was_said(browser: Browser, running: Site) -> None:
+    said = "My boss Karl hates coffee."
+    running.say("me", "other", "I plan to visit Porto next week.")
+    for number in range(6):
+        running.say("me", f"day {number}", said)
+    with tab(browser, running) as page:
+        page.goto("/memory")
+        for left in (5, 4):
+            page.get_by_label(re.compile(r"^Erase fact \d+$")).first.click()
+            page.get_by_role("button", name=re.compile("Erase for good")).first.click()
+            expect(page.get_by_role("status")).to_contain_text(
+                f"It is erased, with the line that it came from. {left} other"
+            )
+            expect(page.locator("#facts > li")).to_have_count(left)
+            expect(page.locator("#facts h2").last).to_have_text(said)
+        page.get_by_role("link", name=re.compile("^All ")).click()
+        expect(page.locator("#facts > li")).to_have_count(5)
+
+
 def test_the_transcript_stays_as_it_was_said_when_a_fact_is_edited(browser: Browser, running: Site) -> None:
     running.say("me", "monday", "My boss Karl hates coffee.")
     with tab(browser, running) as page:

@@ -134,7 +134,13 @@ def find_echoes(connection: sa.Connection, user_id: int, message_id: int) -> tup
     ]
     own = [row for row in rows if row.provenance == "user" and row.id != message_id]
     rare = told.keep(_drop_said_words(told, (row.content for row in own), COMMON))
-    return echoes, [row.id for row in own if repeats_line(rare, row.content)]
+    whole = _fold_text(said.content)
+    return echoes, [row.id for row in own if _fold_text(row.content) == whole or repeats_line(rare, row.content)]
+
+
+def _fold_text(text: str) -> str:
+    """A text by which it is the same, however it is spaced or written large."""
+    return " ".join(text.casefold().split())
 
 
 def _has_function_word(signs: str, function: frozenset[str]) -> bool:

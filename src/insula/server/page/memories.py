@@ -6,6 +6,7 @@ from urllib.parse import parse_qsl
 from fastapi import APIRouter, Query, Request
 from fastapi.responses import RedirectResponse, Response
 
+from insula.coding.replay.figures import format_count
 from insula.errors import InputError, NotFound
 from insula.memory.privacy.amendment import Do
 from insula.memory.storage import views
@@ -14,12 +15,13 @@ from insula.memory.storage.rows import Place
 from insula.memory.storage.store import NAME_CHARS
 from insula.metacognition.observing import add_fact, amend_fact
 from insula.metacognition.searching import search_facts
-from insula.operations.facts import FACTS, get_fact, list_facts
+from insula.operations.facts import FACTS, FactPage, describe_facts, get_fact, list_facts
 from insula.operations.memories import count_memories, list_memories
 from insula.server.api import data
 from insula.server.api.memories import WORDS, erase_memory
 from insula.server.api.schema import Id
 from insula.server.page.rendering import Form, PageUser, Visitor, Word, make_address, render_page
+from insula.server.service import Service
 from insula.server.users import Served
 
 MEMORIES = 50
@@ -34,19 +36,31 @@ SAID = {
     "unmute": "It is used in answers again.",
     "undo": "It is as it was before.",
 }
+OTHERS = "hold words of it; they stand until you erase them"
 CAN_UNDO = frozenset({"correct", "pin", "unpin", "mute", "unmute"})
 
 router = APIRouter(include_in_schema=False)
 
 Words = Annotated[str, Query(max_length=NAME_CHARS)]
+Numbers = Annotated[str, Query(pattern=r"^([0-9]{1,18}(,[0-9]{1,18}){0,49})?$")]
+"""Ids of memories, separated by commas."""
 
 
 @router.get("/memory")
 async def show_facts(
-    service: Served, who: Visitor, before: Id | None = None, q: Words = "", said: Word = "", at: Id | None = None
+    service: Served,
+    who: Visitor,
+    before: Id | None = None,
+    q: Words = "",
+    said: Word = "",
+    at: Id | None = None,
+    also: Numbers = "",
 ) -> Response:
-    """The facts, the latest first; or those that hold or answer what is looked for."""
-    if q.strip():
+    """The facts, the latest first; or those that hold or answer what is looked for, or words of what was erased."""
+    others = await _find_facts(service, who.name, also)
+    if others.facts:
+        found = others
+    elif q.strip():
         found = await search_facts(service.mind.engine, who.name, q, MEMORIES)
     else:
         found = await list_facts(service.store, who.name, before=before, limit=MEMORIES)
@@ -58,12 +72,25 @@ async def show_facts(
         found=found,
         total=await count_memories(service.store, who.name, FACTS),
         q=q,
-        back=make_address("", "", q=q).removeprefix("?"),
+        others=bool(others.facts),
+        back=make_address("", "", q=q, also=also).removeprefix("?"),
         first=before is None,
-        said=SAID.get(said, ""),
+        said=f"{SAID.get(said, '')} {_describe_others(len(others.facts))}".strip(),
         undo=at if said in CAN_UNDO else None,
         most=WORDS,
     )
+
+
+async def _find_facts(service: Service, user: str, numbers: str) -> FactPage:
+    """Those of some memories that stand, by their ids."""
+    ids = [int(number) for number in filter(None, numbers.split(","))]
+    known = await service.store.read(views.find_memories, user, ids, Filter())
+    return FactPage(facts=await describe_facts(service.store, user, [known[number] for number in sorted(known)]))
+
+
+def _describe_others(count: int) -> str:
+    stand = "holds words of it; it stands until you erase it" if count == 1 else OTHERS
+    return f"{format_count(count, 'other fact')} {stand}, too." if count else ""
 
 
 @router.get("/memory/transcript")
@@ -124,8 +151,9 @@ async def submit_decision(service: Served, who: Visitor, number: Id, form: Form)
 @router.post("/memory/{number}/erase")
 async def submit_erasure(service: Served, who: Visitor, number: Id, form: Form) -> Response:
     """Erase a memory for good."""
-    await erase_memory(service, who.name, number)
-    return _redirect_back(who, form["back"], "erased", None)
+    gone = await erase_memory(service, who.name, number)
+    also = ",".join(map(str, gone.others[-MEMORIES:]))
+    return _redirect_back(who, f"also={also}" if also else form["back"], "erased", None)
 
 
 def _check_words(text: str) -> str:
@@ -136,7 +164,7 @@ def _check_words(text: str) -> str:
 
 def _redirect_back(who: PageUser, back: str, said: str, number: int | None) -> Response:
     """To where the form was, with what was done."""
-    asked = {name: value for name, value in parse_qsl(back) if name in {"q", "before"}}
+    asked = {name: value for name, value in parse_qsl(back) if name in {"q", "before", "also"}}
     place = "/memory/transcript" if ("tab", "transcript") in parse_qsl(back) else "/memory"
     place = "/nights" if back == "nights" else place
     to = make_address(place, who.link, **asked, said=said, at=number)
