@@ -117,10 +117,16 @@ def read_talk(
 
 
 def first_lines(connection: sa.Connection, user: str, within: Sequence[int]) -> Mapping[int, str]:
-    """How some of a user's sessions begin: session -> the first line of it."""
+    """How some of a user's sessions begin: session -> the first line of it that stands, the user's where they spoke.
+
+    Of a session of which all is erased that the user said there is none.
+    """
     mine = sa.and_(messages.c.user_id == _id_of(user), messages.c.session_id.in_(within))
-    first = sa.select(sa.func.min(messages.c.id)).where(mine).group_by(messages.c.session_id)
-    query = sa.select(messages.c.session_id, messages.c.content).where(messages.c.id.in_(first.scalar_subquery()))
+    stands, own = messages.c.content != "", messages.c.provenance == "user"
+    others = sa.case((sa.func.count().filter(own) == 0, sa.func.min(messages.c.id).filter(stands)))
+    first = sa.func.coalesce(sa.func.min(messages.c.id).filter(stands, own), others)
+    begins = sa.select(first).where(mine).group_by(messages.c.session_id)
+    query = sa.select(messages.c.session_id, messages.c.content).where(messages.c.id.in_(begins.scalar_subquery()))
     return {row.session_id: row.content for row in connection.execute(query)}
 
 

@@ -45,6 +45,8 @@ TURNS = 50
 """Turns of a session that its page shows."""
 SESSIONS = 30
 """Sessions in the list, the latest."""
+ERASED = "(erased)"
+"""What a session is called in the list of which all is erased that the user said."""
 NOTICED = 40
 """Signals that stand in the list when the page opens."""
 
@@ -165,8 +167,7 @@ async def _list_sessions(service: Service, user: str) -> list[tuple[Sitting, str
     begins = await service.store.read(store_views.first_lines, user, [sitting.id for sitting in sittings])
     talks = [sitting for sitting in sittings if sitting.name != ADDED]  # what was added by hand is no conversation
     return [
-        (sitting, begins.get(sitting.id, sitting.name))
-        for sitting in sorted(talks, key=lambda sitting: -sitting.last_at)
+        (sitting, begins.get(sitting.id, ERASED)) for sitting in sorted(talks, key=lambda sitting: -sitting.last_at)
     ]
 
 

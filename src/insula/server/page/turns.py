@@ -41,6 +41,8 @@ class TurnFacts(BaseModel):
     turn: Id
     session: str
     message: Text = ""
+    is_erased: bool = False
+    """Whether the message was erased."""
     response: Text = ""
     confidence: ConfidenceEstimate | None = None
     assessment: MonitorJudgement | None = None
@@ -168,13 +170,15 @@ def _read_turn(session: str, turn: int, lines: Sequence[TranscriptLine], signals
     theirs = [line.content for line in lines if line.provenance == "assistant"]
     nothing: Mapping[str, Any] = {}
     over = next((entry.data for entry in signals if entry.kind == TURN), nothing)
+    is_erased = bool(mine) and not any(mine)
     facts = {
         "turn": turn,
         "session": session,
         "message": "\n\n".join(mine)[:MOST_CHARS],
+        "is_erased": is_erased,
         "response": "\n\n".join(theirs)[:MOST_CHARS],
         "signals": [{"kind": entry.kind, "reason": entry.reason} for entry in signals],
-        "error": None if theirs or not signals else UNANSWERED,
+        "error": None if theirs or is_erased or not signals else UNANSWERED,
     }
     try:
         return TurnFacts.model_validate(_read_record(over) | facts)
