@@ -21,11 +21,12 @@ from insula.night import curation, guidelines
 from insula.night.cycle import is_due
 from insula.night.soul import document as soul
 from insula.operations.guidance import KINDS, STANDINGS, GuidanceItem, describe_rule, list_guidance
-from insula.operations.nights import READING, describe_report, list_nights
+from insula.operations.nights import READING, NightChanges, describe_report, list_nights
 from insula.operations.rules import decide_everywhere, find_everywhere
 from insula.server.api.lessons import WORDS
-from insula.server.page.rendering import Form, Visitor, Word, make_address, render_page
+from insula.server.page.rendering import Form, PageUser, Visitor, Word, make_address, render_page
 from insula.server.page.words import describe_author
+from insula.server.service import Service
 from insula.server.timer import run_user_night
 from insula.server.users import Served
 
@@ -217,27 +218,36 @@ NIGHTS = 14
 @router.get("/nights")
 async def show_nights(service: Served, who: Visitor, said: Word = "") -> Response:
     """What the last nights changed, and whether there is anything to sleep on."""
-    store = service.store
-    reports = await store.read(store_views.list_phase_reports, who.name, None, NIGHTS)
-    nights = list_nights(reports, store.now())
-    user_id = await store.nights.find_user_id(who.name)
-    return render_page(
-        "nights.html",
-        who.link,
-        who=who,
-        here="nights",
-        nights=[night for night in nights if night.changes or night.progress],
-        slept=bool(nights),
-        due=await is_due(store, who.name),
-        reading=READING[service.understanding if service.understands else "off"],
-        spent=0 if user_id is None else await store.read(unread.tokens_spent, user_id, store.now()),
-        most=service.understanding_tokens,
-        said=SAID.get(said, ""),
-    )
+    return await _render_nights(service, who, said=SAID.get(said, ""))
 
 
 @router.post("/nights")
 async def submit_night(service: Served, who: Visitor) -> Response:
     """Run the night now, to its end whoever goes away meanwhile."""
     report = await asyncio.shield(service.turns.start_work(run_user_night(service, who.name, force=True)))
-    return render_page("night.html", who.link, night=describe_report(report), fresh=True)
+    return await _render_nights(service, who, ran=describe_report(report))
+
+
+async def _render_nights(
+    service: Service, who: PageUser, *, said: str = "", ran: NightChanges | None = None
+) -> Response:
+    store = service.store
+    reports = await store.read(store_views.list_phase_reports, who.name, None, NIGHTS)
+    nights = list_nights(reports, store.now())
+    listed = [change for night in nights for change in night.changes]
+    user_id = await store.nights.find_user_id(who.name)
+    return render_page(
+        "nights.html",
+        who.link,
+        who=who,
+        here="nights",
+        ran=ran,
+        unlisted=[change.text for change in ran.changes if change not in listed] if ran else (),
+        nights=[night for night in nights if night.changes or night.progress],
+        slept=bool(nights),
+        due=await is_due(store, who.name),
+        reading=READING[service.understanding if service.understands else "off"],
+        spent=0 if user_id is None else await store.read(unread.tokens_spent, user_id, store.now()),
+        most=service.understanding_tokens,
+        said=said,
+    )

@@ -1,6 +1,7 @@
 """What the pages call things, for people who never heard of metacognition."""
 
 from collections.abc import Mapping, Sequence
+from datetime import date
 from typing import Any, Literal, NamedTuple
 
 from insula.claims import claim_keys, say_claim
@@ -47,6 +48,7 @@ SIGNALS: Mapping[str, str] = {
 LOUD: tuple[SignalKind, ...] = (CONFIDENCE_LOW, IMPASSE)
 """Signals that something went wrong."""
 STANDS = {"long-term": "in long-term memory", "working": "not yet in long-term memory", "retired": "merged, or let go"}
+ISO_DAY = len("2026-01-31")
 _GAP = "\N{NO-BREAK SPACE}"
 
 
@@ -62,6 +64,16 @@ def describe_quality(score: float, *, told: bool = True) -> tuple[str, Tone]:
 def describe_author(name: str) -> str:
     """Who decided something, as the person reads it."""
     return {"person": "you", "user": "you", "night": "the night"}.get(name, name)
+
+
+def describe_night(name: str) -> str:
+    """A night by the day that it belongs to; of several of one day each but the first with its number."""
+    day, number = name[:ISO_DAY], name[ISO_DAY:].removeprefix("-")
+    try:
+        shown = f"{date.fromisoformat(day).day} {date.fromisoformat(day):%b %Y}"
+    except ValueError:  # somebody gave it another name
+        return name
+    return f"{shown}, number {number}" if number else shown
 
 
 def describe_flag(name: str) -> str:
