@@ -105,6 +105,17 @@ def test_facts_are_listed_with_whose_they_are_since_when_and_in_which_words(reme
     assert "insula memory add" in memory("--user", "nobody").out
 
 
+def test_what_is_no_fact_is_added_as_none_and_that_is_said() -> None:
+    assert "That is a question, so nothing was added" in memory("add", "Where does Karl live?").out
+    assert "It holds a secret" in memory("add", "My password is hunter2xK9#vQ2!pL7z").out
+    assert memory("add", "Never use emojis.", "--json").json == {"outcome": "preference"}
+    assert memory("--json").json == []
+    assert "Never use emojis." in run_insula("guidance").out
+    memory("add", "Karl hates tomatoes.")
+    assert "That was remembered already." in memory("add", "karl hates tomatoes.").out
+    assert len(memory("--json").json) == 1
+
+
 def test_a_fact_without_words_is_refused(remembered: Path) -> None:
     ran = memory("add", "  ")
     assert (ran.status, "nothing to remember" in ran.err) == (1, True)

@@ -118,6 +118,30 @@ def test_what_was_added_or_edited_is_told_to_the_model_whatever_it_says(browser:
     assert "third flowerpot" in running.read_request("me", "tuesday", 1)
 
 
+def test_what_is_added_is_said_to_have_become_what_it_became(browser: Browser, running: Site) -> None:
+    became = {
+        "My sister Ana lives in Lisbon.": "It is remembered.",
+        "my sister Ana lives in  Lisbon.": "That was remembered already.",
+        "My password is hunter2xK9#vQ2!pL7z": "It holds a secret, so nothing of it was added.",
+        "My boss is Karl. My password is hunter2xK9#vQ2!pL7z": "but for what holds a secret: that is not kept.",
+        "Where does Ana live?": "That is a question, so nothing was added.",
+        "Never use emojis.": "It is a preference: it counts from your next message on.",
+    }
+    with tab(browser, running) as page:
+        for text, said in became.items():
+            page.goto("/memory")
+            if not page.get_by_label("A fact, in a sentence").is_visible():
+                page.get_by_text("Add something", exact=True).click()
+            page.get_by_label("A fact, in a sentence").fill(text)
+            page.get_by_role("button", name="Remember it").click()
+            expect(page.get_by_role("status")).to_contain_text(said)
+        expect(page.locator("#preferences h3").first).to_contain_text("Never use emojis.")
+        page.goto("/memory")
+        expect(page.locator("#facts > li")).to_have_count(2)
+        page.goto("/memory?said=asked&q=Where does Ana live?")
+        expect(page.locator("#facts h2").first).to_have_text("My sister Ana lives in Lisbon.")
+
+
 def test_without_javascript_facts_are_added_changed_and_looked_into(browser: Browser, running: Site) -> None:
     context = browser.new_context(base_url=running.url, java_script_enabled=False)
     page = context.new_page()

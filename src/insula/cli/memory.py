@@ -2,7 +2,7 @@
 
 import shlex
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Annotated, TypeVar
 
 import typer
@@ -21,7 +21,7 @@ from insula.memory.storage.filters import Filter
 from insula.memory.storage.store import Store
 from insula.memory.storage.views import memory_record
 from insula.metacognition import Metacognition
-from insula.metacognition.observing import add_fact, amend_fact
+from insula.metacognition.observing import Outcome, add_fact, amend_fact
 from insula.operations import facts, memories
 from insula.operations.facts import Fact
 from insula.operations.memories import Deleted, MemoryPage
@@ -136,6 +136,16 @@ def _print_memory(memory: Memory) -> None:
     print("\n".join(lines.fold_text(said, columns, head, " " * len(head))))
 
 
+BECAME: Mapping[Outcome, str] = {
+    "redacted": "What holds a secret is not kept.",
+    "secret": "It holds a secret, so nothing of it was added.",
+    "known": "That was remembered already.",
+    "preference": "It is a preference, and counts from your next message on; insula guidance lists it.",
+    "asked": "That is a question, so nothing was added; insula memory search answers it.",
+}
+"""What is said of what was added where that is more than the fact."""
+
+
 @app.command()
 def add(
     text: Annotated[str, typer.Argument(help="A sentence, as in “My sister Ana lives in Lisbon.”")],
@@ -143,8 +153,14 @@ def add(
     json: Json = False,
 ) -> None:
     """Add a fact in your own words."""
-    added = with_store(lambda store: add_fact(_open_mind(store).engine, user, text))
-    print_json(_record_of(added)) if json else _print_fact(added)
+    outcome, fact = with_store(lambda store: add_fact(_open_mind(store).engine, user, text))
+    if json:
+        print_json(_record_of(fact) if fact else {"outcome": outcome})
+        return
+    if fact:
+        _print_fact(fact)
+    if outcome in BECAME:
+        print(BECAME[outcome])
 
 
 def _open_mind(store: Store) -> Metacognition:

@@ -4,7 +4,7 @@ import asyncio
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from hashlib import sha256
-from typing import NamedTuple, cast, get_args
+from typing import Literal, NamedTuple, cast, get_args
 
 from insula.content import plain_text
 from insula.errors import InputError
@@ -17,26 +17,28 @@ from insula.memory.privacy.amendment import Do
 from insula.memory.privacy.isolation import on_behalf_of
 from insula.memory.retrieval.embedding import hands_of
 from insula.memory.retrieval.query import build_cue, encode_claims
-from insula.memory.storage import statements
+from insula.memory.storage import statements, views
 from insula.memory.storage.filters import dump_metadata, read_moment
 from insula.memory.storage.rows import Place, TranscriptLine
 from insula.memory.storage.store import check_names
 from insula.memory.storage.vectors import embed_normalised
+from insula.memory.wishes import OwnWish, heard_in, is_all
 from insula.metacognition.engine import Engine, check_message
 from insula.metacognition.reading import (
     analyse_memorable,
     analyse_redacted,
     catch_up,
+    drop_secret_sentences,
     embedded_statements,
     fact_units,
     memory_text,
 )
-from insula.operations.facts import Fact, get_fact
+from insula.operations.facts import FACTS, Fact, get_fact
 from insula.operations.memories import change_memory
-from insula.redaction import take_from_line
+from insula.redaction import is_redacted, redact, take_from_line
 from insula.screening import screen_text
 from insula.text.analysis import analyse_text, clean_text
-from insula.text.questions import find_asks
+from insula.text.questions import find_asks, find_assertions
 from insula.turn.forgetting import Remainder
 from insula.types import Memory, Provenance
 from insula.value import is_object
@@ -210,8 +212,20 @@ async def amend_fact(engine: Engine, user: str, number: int, do: Do, text: str =
     return changed
 
 
-async def add_fact(engine: Engine, user: str, text: str) -> Fact:
-    """Remember a fact in a person's own words, all of them.
+Outcome = Literal["added", "redacted", "secret", "known", "preference", "asked"]
+"""What becomes of what a person adds: a fact; one but for a sentence that holds a secret, or nothing where there is no
+other; one that stands already; how they want answers; or nothing, since it asks something."""
+
+
+class Added(NamedTuple):
+    """What became of what a person added."""
+
+    outcome: Outcome
+    fact: Fact | None = None
+
+
+async def add_fact(engine: Engine, user: str, text: str) -> Added:
+    """Remember a fact in a person's own words, all of them; what is no fact goes where it belongs.
 
     Raises:
         InputError: there are no words.
@@ -219,11 +233,55 @@ async def add_fact(engine: Engine, user: str, text: str) -> Fact:
     if not text.strip():
         raise InputError("There is nothing to remember; write a sentence, as in: My sister Ana lives in Lisbon.")
     check_names(user, ADDED)
+    content = redact(clean_text(text).strip())
+    if not drop_secret_sentences(content).strip():
+        return Added("secret")
+    with on_behalf_of(user):
+        if known := await _find_same(engine, user, content):
+            return Added("known", known)
+    analysis = analyse_redacted(content)
+    if preferences := await asyncio.to_thread(_hear_preferences, engine, content, analysis.language):
+        await _add_preferences(engine, user, content, preferences)
+        return Added("preference")
+    if any(ask.kind != "request" for ask in find_asks(analysis)) and not find_assertions(analysis):
+        return Added("asked")
     line = read_line(text.strip(), "user")._replace(is_fact=True)
     (number,) = await remember_lines(engine, user, ADDED, [line])
     engine.backlog.reopen_user(user)
     with on_behalf_of(user):
-        return await get_fact(engine.store, user, number)
+        fact = await get_fact(engine.store, user, number)
+    return Added("redacted" if is_redacted(content) and not is_redacted(text) else "added", fact)
+
+
+async def _find_same(engine: Engine, user: str, content: str) -> Fact | None:
+    """The latest fact of a user's that says the same, however it is spaced or written large."""
+    holding = await engine.store.read(views.find_containing, user, " ".join(content.split()), FACTS, 1)
+    found = await engine.store.read(views.find_memories, user, holding)
+    same = (number for number, memory in found.items() if _fold_text(memory.content) == _fold_text(content))
+    number = next(same, None)
+    return None if number is None else await get_fact(engine.store, user, number)
+
+
+def _fold_text(text: str) -> str:
+    return " ".join(text.casefold().split())
+
+
+def _hear_preferences(engine: Engine, content: str, language: str) -> tuple[OwnWish, ...]:
+    """How a person wants answers from now on, where all that they write says so."""
+    said = users_words(content, "user", (), hands_of(engine.embed))
+    heard = heard_in(said, (), language, engine.embed)
+    standing = tuple(wish for wish in heard if wish.force == "standing")
+    return standing if is_all(standing, content) else ()
+
+
+async def _add_preferences(engine: Engine, user: str, content: str, preferences: Sequence[OwnWish]) -> None:
+    """Let preferences count that a person wrote down, as if they had said them."""
+    (number,) = await remember_lines(engine, user, ADDED, [read_line(content, "user")])
+    with on_behalf_of(user):
+        place = await engine.store.resolve_place(user, ADDED)
+        line = (await engine.store.read(views.find_lines, user, [number]))[number]
+        await engine.store.sessions.write_preferences(place, line.turn, preferences)
+    engine.backlog.reopen_user(user)
 
 
 async def keep_remainders(engine: Engine, user: str, remainders: Iterable[Remainder]) -> None:

@@ -115,6 +115,7 @@ SAID = {
     **{do: f"It {text}" for do, text in curation.DONE.items()},
     "forget": "It is forgotten: it is used no more, until you undo that or say it again.",
     "erase": "It is erased. The messages that it was learned from stay, until you erase them.",
+    "preference": "It is a preference: it counts from your next message on.",
     RULED: "The rule stands as you want it from the next session of a coding agent on.",
     "back": "SOUL.md is as it was then. To take this back, go back to the state before it.",
     "accepted": "The change is accepted: it counts from the next message on.",

@@ -28,6 +28,10 @@ MEMORIES = 50
 """Facts, or lines, on one page."""
 SAID = {
     "added": "It is remembered.",
+    "redacted": "It is remembered, but for what holds a secret: that is not kept.",
+    "secret": "It holds a secret, so nothing of it was added.",
+    "known": "That was remembered already.",
+    "asked": "That is a question, so nothing was added. Here is what was looked up for it.",
     "erased": "It is erased, with the line that it came from.",
     "correct": "It says what you wrote. The conversation stays as it was said.",
     "pin": "It is pinned: it is never merged or forgotten.",
@@ -135,8 +139,11 @@ async def show_memory(
 @router.post("/memory/add")
 async def submit_memory(service: Served, who: Visitor, form: Form) -> Response:
     """Remember what a person wrote into the form."""
-    fact = await add_fact(service.mind.engine, who.name, _check_words(form["text"]))
-    return _redirect_back(who, "", "added", fact.memory.id)
+    outcome, fact = await add_fact(service.mind.engine, who.name, _check_words(form["text"]))
+    if outcome == "preference":
+        return RedirectResponse(f"{make_address('/guidance', who.link, said=outcome)}#preferences", 303)
+    asked = make_address("", "", q=form["text"][:NAME_CHARS]).removeprefix("?") if outcome == "asked" else ""
+    return _redirect_back(who, asked, outcome, fact.memory.id if fact else None)
 
 
 @router.post("/memory/{number}/decide")
