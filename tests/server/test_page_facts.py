@@ -118,6 +118,20 @@ def test_what_was_added_or_edited_is_told_to_the_model_whatever_it_says(browser:
     assert "third flowerpot" in running.read_request("me", "tuesday", 1)
 
 
+def test_what_was_done_with_a_card_is_said_where_the_page_stands(browser: Browser, running: Site) -> None:
+    for number in range(12):
+        running.say("me", f"day {number}", f"My boss Karl likes the number {number}{number}.")
+    with tab(browser, running) as page:
+        page.goto("/memory")
+        last = page.locator("#facts > li").last
+        last.get_by_role("button", name=re.compile("^Pin")).click()
+        expect(page.get_by_role("status")).to_be_in_viewport()
+        expect(last.get_by_role("status")).to_contain_text("It is pinned")
+        last.get_by_role("button", name="Undo this change").click()
+        expect(page.get_by_role("status")).to_be_in_viewport()
+        expect(last.locator(".chip")).to_have_count(0)
+
+
 def test_what_is_added_is_said_to_have_become_what_it_became(browser: Browser, running: Site) -> None:
     became = {
         "My sister Ana lives in Lisbon.": "It is remembered.",

@@ -113,6 +113,30 @@ def test_a_token_that_runs_out_while_somebody_types_loses_no_word(
         expect(page.get_by_label("Your message")).to_have_value("")
 
 
+def test_what_a_newcomer_may_try_comes_into_the_box_and_goes_with_the_first_message(
+    browser: Browser, running: Site
+) -> None:
+    with tab(browser, running) as page:
+        page.goto("/")
+        page.locator("#tries button").first.click()
+        box = page.get_by_label("Your message")
+        expect(box).to_have_value("My sister Ana moved to Lisbon in May.")
+        expect(box).to_be_focused()
+        expect(page.locator(".turn")).to_have_count(0)
+        say(page, "Hello.", 1)
+        page.goto("/new")
+        expect(page.locator("#welcome")).to_be_visible()
+        expect(page.locator("#tries")).to_have_count(0)
+    context = browser.new_context(base_url=running.url, java_script_enabled=False)
+    page = context.new_page()
+    page.goto("/?user=somebody")
+    page.locator("#tries button").first.click()
+    expect(page.get_by_label("Your message")).to_have_value("My sister Ana moved to Lisbon in May.")
+    page.goto("/?user=somebody&draft=Wipe it all.")
+    expect(page.get_by_label("Your message")).to_have_value("")
+    context.close()
+
+
 def test_without_javascript_the_page_answers_by_forms(browser: Browser, tmp_path: Path, site: Sites) -> None:
     with site(tmp_path, model=ScriptedModel(bread)) as running:
         context = browser.new_context(base_url=running.url, java_script_enabled=False)
@@ -120,6 +144,7 @@ def test_without_javascript_the_page_answers_by_forms(browser: Browser, tmp_path
         page.goto("/")
         assert "Without JavaScript" in page.locator("noscript").evaluate("one => one.textContent")
         page.get_by_role("button", name="My sister Ana moved").click()
+        page.get_by_role("button", name="Send").click()
         expect(page.locator("#turn-1 .agent")).to_have_text("My sister Ana moved to Lisbon in May.")
         page.get_by_label("Your message").fill("How do I bake bread?")
         page.get_by_role("button", name="Send").click()

@@ -74,6 +74,7 @@ async def show_facts(
         who=who,
         here="memory",
         found=found,
+        lines=await service.store.read(views.find_lines, who.name, [fact.memory.id for fact in found.facts]),
         total=await count_memories(service.store, who.name, FACTS),
         q=q,
         others=bool(others.facts),
@@ -178,7 +179,9 @@ def _redirect_back(who: PageUser, back: str, said: str, number: int | None) -> R
     return RedirectResponse(to if number is None else f"{to}#memory-{number}", 303)
 
 
+OTHER_NAME = "other"
 SAID_OF_USER = {
+    OTHER_NAME: "That is not your name, so nothing was erased; write it as it stands below.",
     "copied": "A copy is kept on this machine.",
     "erased": "Nothing is kept of you any more.",
     "left": "Nothing is kept of you any more, but another program reads the memory: until it ends, its file still holds"
@@ -193,7 +196,8 @@ async def show_yours(service: Served, who: Visitor, said: Word = "") -> Response
     user_id = await store.nights.find_user_id(who.name)
     place = Place(user_id=user_id or 0, session_id=0, user=who.name, session="")
     counts = await store.sessions.count_rows(place) if user_id is not None else None
-    return render_page("yours.html", who.link, who=who, here="yours", counts=counts, said=SAID_OF_USER.get(said, ""))
+    told, failed = SAID_OF_USER.get(said, ""), said == OTHER_NAME
+    return render_page("yours.html", who.link, who=who, here="yours", counts=counts, said=told, failed=failed)
 
 
 @router.post("/yours/backup")
@@ -206,5 +210,7 @@ async def submit_backup(service: Served, who: Visitor) -> Response:
 @router.post("/yours/erase")
 async def submit_user_erasure(service: Served, who: Visitor, form: Form) -> Response:
     """Erase all of it, where the name was written out."""
+    if form["name"] != who.name:
+        return RedirectResponse(make_address("/yours", who.link, said=OTHER_NAME), 303)
     gone = await data.erase_data(service, who.name, data.ErasureConfirmation.model_construct(name=form["name"]))
     return RedirectResponse(make_address("/yours", who.link, said="left" if gone.left else "erased"), 303)

@@ -61,9 +61,9 @@ Named = Annotated[str, Query(max_length=NAME_CHARS)]
 
 
 @router.get("/")
-async def show_talk(service: Served, who: Visitor, session: Named = "") -> Response:
-    """A session, the latest one where none is named."""
-    return await _render_talk(service, who, session)
+async def show_talk(service: Served, who: Visitor, session: Named = "", draft: Named = "") -> Response:
+    """A session, the latest one where none is named, with what a newcomer chose to try in the box."""
+    return await _render_talk(service, who, session, draft if draft in TRIES else "")
 
 
 @router.post("/")
@@ -96,7 +96,7 @@ async def _render_talk(service: Service, who: PageUser, session: str, draft: str
             sessions=sessions,
             turns=shown,
             model=service.model,
-            tries=TRIES,
+            tries=() if sessions else TRIES,
             draft=draft,
             failure=failure,
         )

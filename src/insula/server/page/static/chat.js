@@ -29,7 +29,8 @@ export function converse(form) {
   });
   document.getElementById("tries")?.addEventListener("submit", (event) => {
     event.preventDefault();
-    if (!stop) send(event.submitter.value);
+    write(event.submitter.value);
+    box.focus();
   });
   if (turns.children.length > 1 && !document.getElementById(location.hash.slice(1))) turns.lastElementChild.scrollIntoView({ block: "start" });
 

@@ -28,7 +28,9 @@ document.body.addEventListener("htmx:load", (event) => {
   lost = false;
 });
 const said = document.querySelector(".notice.good[role=status]");
-if (said && !document.getElementById(location.hash.slice(1))) land(said); // what was done, where the form that did it is gone
+const meant = location.hash && document.getElementById(location.hash.slice(1));
+if (said && meant) (meant.cells?.[0] ?? meant).prepend(said); // what was done, where the page is scrolled to
+else if (said) land(said); // or where the form that did it is gone
 document.querySelector("form[action='/sign-out']")?.addEventListener("submit", () => sessionStorage.clear());
 addEventListener("keydown", (event) => {
   const menu = document.getElementById("me");
