@@ -30,3 +30,11 @@ def test_the_user_may_be_named_before_or_behind_the_last_word() -> None:
         assert run_insula(*words).status == 1
     for words in (("lessons", "--user", "bo", "list", "--json"), ("lessons", "list", "--user", "bo", "--json")):
         assert run_insula(*words).json == []
+
+
+def test_what_took_the_place_of_a_preference_is_said_to_the_person_in_the_second_person() -> None:
+    for said in ("From now on, answer in one sentence.", "From now on, give me long and detailed answers."):
+        run_insula("chat", "--model", "test", stdin=f"{said}\n")
+    told = run_insula("guidance", "--all").out
+    assert "you want it otherwise" in " ".join(told.split())
+    assert "the user" not in told

@@ -11,6 +11,7 @@ from hashlib import sha256
 from pathlib import Path
 
 import pytest
+from api_service import TOKENS
 from page_tab import Site, Sites
 
 from insula.hosts.hook import respond
@@ -172,6 +173,16 @@ def test_a_night_without_news_takes_no_room_on_the_page_of_nights(running: Site)
     _, text, _ = ask(running, "/nights?user=quinn")
     assert text.count('class="night"') == 1
     assert wish in text
+
+
+def test_with_tokens_no_page_leads_to_the_coding_agents_of_the_machine(
+    running: Site, tmp_path: Path, site: Sites
+) -> None:
+    assert 'href="/agents' in ask(running, "/soul")[1]
+    with site(tmp_path, tokens=TOKENS) as guarded:
+        _, text, _ = ask(guarded, "/soul", headers={**HTML, "Authorization": f"Bearer {TOKENS['ana']}"})
+    assert 'href="/nights' in text
+    assert 'href="/agents' not in text
 
 
 def test_the_page_tells_what_the_hooks_were_worth(running: Site, home: Path) -> None:

@@ -69,7 +69,7 @@ def describe_state(piece: GuidancePiece, now: float) -> str:
     """Where it stands, in a word or two."""
     guidance = piece.kept
     if piece.retired:
-        return f"retired: {_to_user(piece.retired)}"
+        return f"retired: {tell_user(piece.retired)}"
     if guidance.mode:
         return guidance.mode
     if is_wish(guidance):
@@ -81,12 +81,12 @@ def describe_state(piece: GuidancePiece, now: float) -> str:
 
 def describe_event(revision: Revised) -> str:
     """What became of a piece once, and who did it, in words."""
-    return f"{_WHO.get(revision.author, revision.author)}: {_DID.get(revision.why, _to_user(revision.why))}"
+    return f"{_WHO.get(revision.author, revision.author)}: {_DID.get(revision.why, tell_user(revision.why))}"
 
 
-def _to_user(why: str) -> str:
+def tell_user(why: str) -> str:
     """A reason as it is told to the very person that it speaks of."""
-    return why.replace("the user", "you")
+    return why.replace("the user wants", "you want").replace("the user", "you")
 
 
 async def list_pieces(store: Store, user: str) -> list[GuidancePiece]:
@@ -149,7 +149,7 @@ async def decide_piece(store: Store, user: str, path: Path | None, name: str, do
 def _explain_refusal(piece: GuidancePiece, do: Do, text: str) -> str:
     """Why something cannot be done; empty where it can."""
     if piece.retired and do != "undo":
-        return f"it was retired ({_to_user(piece.retired)}); `insula guidance undo {piece.kept.name}` brings it back."
+        return f"it was retired ({tell_user(piece.retired)}); `insula guidance undo {piece.kept.name}` brings it back."
     if do == "edit":
         return _explain_unfit(text)
     return ""

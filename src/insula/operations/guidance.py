@@ -148,7 +148,7 @@ def _describe_piece(
     if not piece.retired:
         return made
     was_used = kind_of(kept) == "lesson" or is_told(kept)
-    why = f"{'used no more' if was_used else 'never used'}: {piece.retired.replace('the user', 'you')}"
+    why = f"{'used no more' if was_used else 'never used'}: {curation.tell_user(piece.retired)}"
     return replace(made, state=why, standing="gone", waits="", actions=undo, wording="")
 
 
