@@ -166,7 +166,7 @@ def judge_turn(turn: "Turn", judged: Assessment, response: str, claims: frozense
         judged,
         sure,
         changes=[
-            *describe_preferences(saved_by(turn), turn.ended),
+            *describe_preferences(saved_by(turn), turn.ended, turn.language),
             *([turn.forgetting.under_reply] if turn.forgetting else []),
         ],
         asked=asked,

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from typing import Literal, NamedTuple, get_args
 
 from insula.claims import DEFAULT, Claimed, claim_template, say_claim
+from insula.text.analysis import LANGUAGES
 from insula.text.relative_times import format_day
 from insula.text.wording import shorten_line
 from insula.turn.source import AnswerSource
@@ -83,17 +84,18 @@ def make_verdict(
     return Verdict(kind, tuple(said), tone, told.memory.told if told else "", holds)
 
 
-def describe_preferences(saved: Sequence[str], ended: Sequence[str]) -> list[Claimed]:
+def describe_preferences(saved: Sequence[str], ended: Sequence[str], language: str = "en") -> list[Claimed]:
     """What a message wants of all answers to come, and what of that it took back, in the words in which it stands."""
     return [
-        *(say_claim("saved", words=shorten_line(words, NAMED_CHARS)) for words in saved),
-        *(say_claim("ended", words=shorten_line(words, NAMED_CHARS)) for words in ended),
+        *(say_claim("saved", "", language, words=shorten_line(words, NAMED_CHARS)) for words in saved),
+        *(say_claim("ended", "", language, words=shorten_line(words, NAMED_CHARS)) for words in ended),
     ]
 
 
 def is_saved(line: str) -> bool:
-    """Whether a line under an answer says that something was saved."""
-    return line.startswith(claim_template("saved").partition("{")[0])
+    """Whether a line under an answer says that something was saved, in any language."""
+    templates = (claim_template("saved", "", language) for language in LANGUAGES)
+    return line.startswith(tuple(template.partition("{")[0] for template in templates))
 
 
 def explain_source(kind: Kind) -> Claimed:
