@@ -18,6 +18,7 @@ def test_a_newcomer_talks_at_once_and_sees_one_verdict_and_why(browser: Browser,
         page.goto("/")
         expect(page.get_by_role("heading", level=1)).to_have_text("An assistant that remembers you")
         page.get_by_role("button", name="My sister Ana moved").click()
+        page.keyboard.press("Enter")
         expect(page.locator("#turn-1 .agent")).to_have_text("Noted: your sister Ana moved to Lisbon in May.")
         say(page, "Where does Ana live?", 2)
         expect(page.locator("#turn-1 .verdict")).to_have_count(0)
