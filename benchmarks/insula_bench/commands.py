@@ -387,6 +387,14 @@ def bench_forget(
     raise typer.Exit(run(write, json))
 
 
+@app.command("short")
+def bench_short(json: Json = False) -> None:
+    """Which short plain lines are kept as facts, and which requests to forget are heard (half a minute)."""
+    from insula_bench.short import run
+
+    raise typer.Exit(run(json))
+
+
 @app.command("changes")
 def bench_changes(
     write: Annotated[bool, typer.Option(help="Fit what tells a change, and write it into the package.")] = False,

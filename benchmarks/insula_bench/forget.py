@@ -1,8 +1,9 @@
 """`insula bench forget`: which requests to forget are recognised; `--write` fits `insula.language.forget` first.
 
-It is fitted on requests to forget, each with a dozen matters (`forgetting/`), on what is said with the same words and
-asks no such thing, and on real and composed messages, of which none asks it. Each template and each conversation is
-left out in one of five folds, and the figures come from the folds in which it was left out.
+It is fitted on requests to forget, each with a dozen matters, and on what is said with the same words and asks no such
+thing (`forgetting/`; as people wrote them in `forgetting_said/`); and on real and composed messages, of which none asks
+it. Each template and each conversation is left out in one of five folds, and the figures come from the folds in which
+it was left out.
 """
 
 import json as jsonlib
@@ -100,7 +101,7 @@ def left_out(said: Sequence[Said], vectors: Vectors) -> Array:
 
 
 def _fit(said: Sequence[Said], vectors: Vectors) -> Fitted:
-    pieces = [(piece, one.meaning) for one in said for piece in one.message.pieces]
+    pieces = [(piece, one.meaning) for one in said for piece in one.message.pieces for _ in range(one.message.times)]
     may = np.array([[one == meaning for one in MEANINGS] for _, meaning in pieces])
     texts = [text for text, _ in pieces]
     network = softmax.fit(vectors.rows(texts), may, EPOCHS)

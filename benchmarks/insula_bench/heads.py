@@ -61,6 +61,8 @@ READS_TYPED: Mapping[HeadName, tuple[str, ...]] = {"personal": TYPED, "fact": TY
 people's lives."""
 REAL: Mapping[HeadName, int] = {"personal": 4, "fact": 3}
 """How often it reads a real message, of which there are few, and one of these tables."""
+SAID = 6
+"""How often a request to forget is read that somebody wrote as a whole; each template is read with twelve matters."""
 AT_ONCE = 256
 MATTERS = 6
 """Things that are put into each template of what is to be forgotten."""
@@ -680,6 +682,10 @@ def forgetting() -> Iterator[tuple[Message, Meaning]]:
                 for text in (*filled, *(one.lower().rstrip(".!?。") for one in filled)):
                     label = meaning != "none"
                     yield Message(text, (text,), language, label, f"{language}-{kind} {number}"), meaning
+    for file, number, row in rows_in("forgetting_said"):
+        kind = "others" if row["meaning"] == "none" else "asks"
+        label, group = row["meaning"] != "none", f"{file[:2]}-{kind} said {number}"
+        yield Message(row["text"], (row["text"],), file[:2], label, group, times=SAID), row["meaning"]
 
 
 def _handed() -> Iterator[Message]:
