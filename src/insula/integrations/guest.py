@@ -287,18 +287,22 @@ class Guest:
     async def _begin_turn(
         self, talk: GuestSession, who: tuple[str, str], messages: Sequence[object], model: str
     ) -> "Turn | None":
-        """The turn of the user's last message, begun where it is new; those before it are left."""
+        """The turn of the user's last message: the open one where a call is repeated, else a new one; those before it
+        are left.
+        """
         heard = [words for words in list_user_words(messages) if not words.startswith(SIGN)]
         if not heard:
             return None
+        talk.turns = {place: turn for place, turn in talk.turns.items() if not turn.over}
         key = len(heard), heard[-1]
-        if key not in talk.turns:
-            for cut in [place for place, turn in talk.turns.items() if place[1] == key[1] and not turn.over]:
-                return talk.turns[cut]  # the history was shortened within the run
-            for old in [place for place in talk.turns if place[0] < key[0]]:
-                await talk.turns.pop(old).leave_turn()
-            talk.turns[key] = await self.mind.begin(*who, heard[-1], model=model)
-        return talk.turns[key]
+        longer = [turn for place, turn in talk.turns.items() if place[1] == key[1] and place[0] > key[0]]
+        same = talk.turns.get(key) or next(iter(longer), None)  # the history may be shortened within the run
+        if same is not None and not await same.holds_erased():
+            return same
+        for old in [place for place, turn in talk.turns.items() if turn is same or place[0] < key[0]]:
+            await talk.turns.pop(old).leave_turn()
+        turn = talk.turns[key] = await self.mind.begin(*who, heard[-1], model=model)
+        return turn
 
     def _count_failure(self, where: str) -> None:
         self.mind.engine.telemetry.failures.labels(where).inc()

@@ -860,8 +860,7 @@ class Turn:
         stands = await self.engine.resume_session(place, self._lines_before)
         self._take_secrets([line for line in stands.lines if line.turn < was.number])
         self.analysis = analyse_redacted(self._content, next(iter(self.identity.languages), "en"))
-        ids = [recalled.memory.id for recalled in was.recalled]
-        held = await self.engine.store.run(statements.find_present, place, was.number, self._content, ids)
+        held = await self._find_held(place, was.number, was.recalled)
         if held is None:
             self.troubles.append(GONE.format(number=was.number, session=self.session))
             return
@@ -869,6 +868,18 @@ class Turn:
         self.recalled = tuple(recalled for recalled in was.recalled if recalled.memory.id in held)
         if len(self.recalled) < len(was.recalled):  # reasons quote what is gone
             self.confidence = replace(was.confidence, reasons=(say_claim("why.sure", "reason.erased").text,))
+
+    async def _find_held(self, place: Place, number: int, recalled: Iterable[Recalled]) -> frozenset[int] | None:
+        """Which of some memories are still there; None where the message is not."""
+        ids = [each.memory.id for each in recalled]
+        return await self.engine.store.read(statements.find_present, place, number, self._content, ids)
+
+    async def holds_erased(self) -> bool:
+        """Whether the message of an open turn, or a memory that it recalled, was erased since."""
+        if self._place is None or not self.number:
+            return False
+        held = await self._find_held(self._place, self.number, self.recalled)
+        return held is None or not held.issuperset(recalled.memory.id for recalled in self.recalled)
 
     @contextmanager
     def kept_from_host(self, where: str) -> Generator[None]:
