@@ -16,7 +16,7 @@ from insula.integrations.proxy import create_proxy
 from insula.testing import Behaviour, FakeServer
 
 FACT, QUESTION = "My sister lives in Lisbon.", "Where does my sister live?"
-CALL = {"id": "c1", "type": "function", "function": {"name": "look", "arguments": "{}"}}
+FAILED = '{"isError": true, "content": [{"type": "text", "text": "relation users does not exist"}]}'
 Json = dict[str, Any]
 
 
@@ -28,6 +28,15 @@ def mind(tmp_path: Path) -> Generator[Any]:
 
 def said(*words: str) -> list[Json]:
     return [{"role": "user", "content": text} for text in words]
+
+
+def called(name: str, result: str) -> list[Json]:
+    """A call of a tool, and what it gave back."""
+    call = {"id": name, "type": "function", "function": {"name": "query", "arguments": "{}"}}
+    return [
+        {"role": "assistant", "content": "", "tool_calls": [call]},
+        {"role": "tool", "tool_call_id": name, "content": result},
+    ]
 
 
 def stored(mind: Any) -> list[str]:
@@ -90,8 +99,7 @@ def test_a_call_that_is_repeated_for_a_tool_or_after_a_failure_is_one_turn(
                 talker.send(talk)
             told.append(server.prompt())
         told.append(talker.send(talk))
-        result = {"role": "tool", "tool_call_id": "c1", "content": "Lisbon"}
-        told.append(talker.send([*talk, {"role": "assistant", "content": "", "tool_calls": [CALL]}, result]))
+        told.append(talker.send([*talk, *called("c1", "Lisbon")]))
     assert all(FACT in each for each in told)
     assert stored(mind) == [QUESTION, "In Lisbon."]
 
@@ -123,3 +131,15 @@ def test_conversations_that_begin_with_the_same_words_keep_what_each_of_them_say
     assert FACT in server.prompt(3)
     kept = [memory.content for memory in reversed(mind.list("ana").memories) if memory.provenance == "user"]
     assert kept == ["Hi!", FACT, "Hi!", QUESTION, "It rains here."]
+
+
+def test_what_failed_in_one_conversation_is_not_counted_in_the_next_that_begins_alike(mind: Any) -> None:
+    with FakeServer(answer="I see.") as server:
+        talker = Talker(server, mind)
+        for conversation in ("a", "b"):
+            talk = said("Count the users.")
+            talker.send(talk)
+            for number in range(2):
+                talk += called(f"{conversation}{number}", FAILED)
+                assert "[insula]" not in talker.send(talk)
+        assert "has failed in 3 turns" in talker.send([*talk, *called("b2", FAILED)])

@@ -22,7 +22,7 @@ from insula.errors import InputError
 from insula.memory.storage.store import check_types
 from insula.metacognition import Blocking, Metacognition
 from insula.senses import Note, State, feel_messages
-from insula.senses.messages import Returned, UserWords, list_user_words, read_events
+from insula.senses.messages import Returned, UserWords, is_beginning, list_user_words, read_events
 from insula.types import Usage
 
 if TYPE_CHECKING:
@@ -277,7 +277,7 @@ class Guest:
 
     def _feel_step(self, talk: GuestSession, messages: Sequence[object]) -> Note | None:
         """What there is to say of the last step; said again where the step is tried again."""
-        before = talk.state
+        before = None if is_beginning(messages) else talk.state  # another conversation may go by the same name
         talk.state, note = feel_messages(messages, before, exempt=self._exempt)
         last = talk.state.known[-1] if talk.state.known else ""
         if note is not None:

@@ -33,7 +33,8 @@ class UserWords(NamedTuple):
 Event = Called | Returned | UserWords
 
 _USERS, _TOOLS = frozenset(("user", "human")), frozenset(("tool", "function"))
-_OTHERS = _TOOLS | {"assistant", "ai", "response", "system", "developer", "function_call", "function_call_output"}
+_MODELS = frozenset(("assistant", "ai", "response", "function_call"))
+_OTHERS = _TOOLS | _MODELS | {"system", "developer", "function_call_output"}
 """Who speaks and is not the user."""
 _CALLS = frozenset(("function_call", "custom_tool_call", "mcp_call", "tool_use", "tool-call", "tool_call", "function"))
 
@@ -59,6 +60,11 @@ def list_user_words(messages: Sequence[object]) -> Iterator[str]:
         role = _get_role(message)
         if isinstance(role, str) and role not in _OTHERS:  # most messages of an agent are not the user's
             yield from (event.words for event in _read_parts(message, place) if isinstance(event, UserWords))
+
+
+def is_beginning(messages: Sequence[object]) -> bool:
+    """Whether the model has said nothing in a conversation yet."""
+    return not any(_get_role(message) in _MODELS for message in messages)
 
 
 def _get_role(message: object) -> object:
