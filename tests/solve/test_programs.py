@@ -228,6 +228,23 @@ def test_code_is_tried_by_the_tests_that_it_or_the_problem_brings(
 
 
 @pytest.mark.parametrize(
+    ("problem", "passed", "failed"),
+    [
+        ("Write a Python function that reverses a string: assert reverse('ab') == 'ba'", 1, 0),
+        ("Write a Python function that reverses a string: assert reverse('ab') == 'ab'", 0, 1),
+        ("Write reverse, so that `assert reverse('ab') == 'ba'` holds.", 1, 0),
+        ("Write reverse: `assert reverse('ab') == 'ba'` and `assert reverse('ba') == 'ba'`", 1, 1),
+        ("Write reverse, with assert reverse('ab') == 'ab'.", 0, 1),
+        ("Write reverse, so that it can assert that a text (such as 'ab') is turned.", 0, 0),
+        ("Reverse a text; I assert reverse is right.", 0, 0),
+    ],
+)
+def test_a_test_may_stand_in_the_line_of_the_request(problem: str, passed: int, failed: int) -> None:
+    found = check_tests(f"```python\n{CODE['reverse']}\n```", problem)
+    assert (found.passed, len(found.failed), found.unknown) == (passed, failed, 0)
+
+
+@pytest.mark.parametrize(
     "program",
     [
         "while True:\n    a = 1",

@@ -43,6 +43,7 @@ _LINE = re.compile(
 )
 _DOCTEST = re.compile(r"^[ \t]*>>> ?(\w.*)\n[ \t]*([^>\s].*)$", re.M)
 _ASSERT = re.compile(r"^\s*assert\b.+", re.M)
+_ASSERT_IN_LINE = re.compile(r"(?<=[ \t`(])assert\b[^`\n]+")
 
 _DECIMAL = re.compile(r"\s*[-+]?\d{1,40}(?:\.\d{1,40})?\s*")
 
@@ -103,11 +104,15 @@ class TestsOutcome:
 
 
 def check_tests(reply: str, problem: str) -> TestsOutcome:
-    """Compute the tests of the code in a reply: the `assert` lines and `>>>` examples that it or the problem brings."""
+    """Compute the tests of the code in a reply: the `assert` lines and `>>>` examples that it or the problem brings.
+
+    In the problem an `assert` may also stand behind other words, up to the end of its line or of its code.
+    """
     blocks = _FENCE.findall(reply)
     code = _ASSERT.sub("", _DOCTEST.sub("", "\n\n".join(blocks)))
     texts = "\n".join((problem, *blocks))
     tests = [line.strip() for line in _ASSERT.findall(texts)]
+    tests += [test for said in _ASSERT_IN_LINE.findall(problem) if _is_test(test := said.rstrip(" \t."))]
     tests += [f"assert {call} == {value}" for call, value in _DOCTEST.findall(texts)]
     results = {test: _assertions_hold(f"{code}\n{test}") for test in dict.fromkeys(tests)}
     return TestsOutcome(
@@ -115,6 +120,16 @@ def check_tests(reply: str, problem: str) -> TestsOutcome:
         failed=tuple(test for test, result in results.items() if result is False),
         unknown=sum(result is None for result in results.values()),
     )
+
+
+def _is_test(text: str) -> bool:
+    """Whether words of a problem are an assertion about what something returns, and no English."""
+    try:
+        read = _parse_lines([text])
+    except InputError:
+        return False
+    called = any(isinstance(part, ast.Call) for statement in read for part in ast.walk(statement))
+    return called and all(isinstance(statement, ast.Assert) for statement in read)
 
 
 def _assertions_hold(program: str) -> bool | None:
