@@ -9,7 +9,8 @@ from typing import Any
 
 import pytest
 
-from insula import Identity, Metacognition
+from insula import Identity, InputError, Metacognition
+from insula.integrations.guest import Guest
 from insula.testing import memory_store
 
 pytestmark = pytest.mark.anyio
@@ -110,6 +111,15 @@ async def test_pictures_beside_words_are_passed_over(mind: Metacognition) -> Non
     parts = [{"type": "text", "text": "What is this?"}, {"type": "image_url", "image_url": {"url": "data:…"}}]
     async with mind.turn("ana", "s", parts) as turn:
         assert turn.message == "What is this?"
+
+
+@pytest.mark.parametrize("name", ["", " ", "an\na", "a" * 201])
+async def test_a_name_that_cannot_be_kept_raises_before_the_turn(mind: Metacognition, name: str) -> None:
+    for user, session in ((name, "s"), ("ana", name)):
+        with pytest.raises(InputError, match=r"name .* cannot be used"):
+            mind.turn(user, session, "My sister lives in Lisbon.")
+        with pytest.raises(InputError, match=r"name .* cannot be used"):
+            Guest(mind, user=user, session=session)
 
 
 # A turn that is finished later.

@@ -119,6 +119,21 @@ def test_the_headers_of_the_proxy_are_of_the_call_that_they_come_with(mind: Any)
     assert ["x-insula-assessment" in answer.headers for answer in answers] == [True, False, False, True]
 
 
+@pytest.mark.parametrize("name", ["user", "session"])
+def test_a_name_that_cannot_be_kept_is_refused_by_the_proxy(name: str, mind: Any) -> None:
+    async def talk() -> httpx2.Response:
+        app = create_proxy(Guest(mind, user="ana"), server.url, provider := httpx2.AsyncClient())
+        async with provider, httpx2.AsyncClient(transport=httpx2.ASGITransport(app), base_url="http://localhost") as me:
+            headers = {f"X-Insula-{name}": "a" * 250}
+            return await me.post("/v1/chat/completions", json={"model": "m", "messages": said(FACT)}, headers=headers)
+
+    with FakeServer(answer="I see.") as server:
+        answer = asyncio.run(talk())
+    assert answer.status_code == 400
+    assert answer.json()["error"]["message"].startswith(f"The {name} name 'aaa")
+    assert not server.requests
+
+
 def test_conversations_that_begin_with_the_same_words_keep_what_each_of_them_says(mind: Any) -> None:
     async def talk() -> None:
         app = create_proxy(Guest(mind, user="ana"), server.url, provider := httpx2.AsyncClient())

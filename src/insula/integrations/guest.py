@@ -19,7 +19,7 @@ from insula.caches import LatestEntries
 from insula.coding.step.wording import SIGN
 from insula.content import list_items, read_field
 from insula.errors import InputError
-from insula.memory.storage.store import check_types
+from insula.memory.storage.store import check_names
 from insula.metacognition import Blocking, Metacognition
 from insula.senses import Note, State, feel_messages
 from insula.senses.messages import Returned, UserWords, is_beginning, list_user_words, read_events
@@ -182,7 +182,7 @@ class Guest:
     ) -> None:
         if not isinstance(mind, Metacognition | Blocking):  # pyright: ignore[reportUnnecessaryIsInstance]
             raise InputError(f"{mind!r} is no Metacognition; give what Metacognition.open or .sync returned.")
-        check_types(user=user, session=session)
+        check_names(user, session)
         self.blocking = mind if isinstance(mind, Blocking) else None
         self.mind = mind.mind if isinstance(mind, Blocking) else mind
         self._who = user, session

@@ -19,8 +19,10 @@ from starlette.responses import JSONResponse, Response, StreamingResponse
 from starlette.routing import Route
 
 from insula.content import list_items, read_field
+from insula.errors import InputError
 from insula.integrations.clients import join_stream, to_openai
 from insula.integrations.guest import Guest, GuestInjection, ModelWatch
+from insula.memory.storage.store import check_names
 from insula.server.middleware import HostGate
 from insula.server.service import LOOPBACK
 
@@ -53,6 +55,10 @@ def create_proxy(guest: Guest, to: str, client: httpx2.AsyncClient, hosts: tuple
     async def pass_request(request: Request) -> Response:
         body, told = await request.body(), GuestInjection()
         if request.method == "POST" and request.url.path.endswith(CHAT):
+            try:
+                check_names(*(request.headers.get(f"{OURS}{name}") or name for name in ("user", "session")))
+            except InputError as error:
+                return _refuse_request(str(error), 400)
             body, told = await _inject_request(guest, request, body)
         headers = [(name, value) for name, value in request.headers.items() if not _is_apart(name)]
         path = request.url.path.removeprefix("/v1")
@@ -65,11 +71,15 @@ def create_proxy(guest: Guest, to: str, client: httpx2.AsyncClient, hosts: tuple
             answer = await client.send(sent, stream=True)
         except httpx2.HTTPError as error:
             why = f"The provider at {to!r} cannot be reached ({type(error).__name__}); see to it, or give another --to."
-            return JSONResponse({"error": {"message": why, "type": "insula_proxy"}}, 502)
+            return _refuse_request(why, 502)
         return await _answer_request(guest, told, answer, watch)
 
     routes = [Route("/{path:path}", pass_request, methods=METHODS)]
     return Starlette(routes=routes, middleware=[Middleware(HostGate, hosts=hosts)])
+
+
+def _refuse_request(why: str, status: int) -> Response:
+    return JSONResponse({"error": {"message": why, "type": "insula_proxy"}}, status)
 
 
 async def _inject_request(guest: Guest, request: Request, body: bytes) -> tuple[bytes, GuestInjection]:

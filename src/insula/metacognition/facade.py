@@ -226,11 +226,12 @@ class Metacognition:
             metadata: what you say of what is said in it, to find it by: names with texts, numbers or truth values.
 
         Raises:
-            InputError: the user or the session is no text, the message is none, or the metadata cannot be kept.
+            InputError: the user or the session cannot be called so, the message is none, or the metadata is not kept.
             StoreError: this was closed.
         """
         check_open(self.store)
-        check_types(user=user, session=session, model=model)
+        check_names(user, session)
+        check_types(model=model)
         check_message(message)
         turn = Turn(self.engine, user, session, message, model)
         turn.metadata = dump_metadata(metadata)
