@@ -1,17 +1,20 @@
 """Insula in an agent that somebody else has: what it puts before the model, and that nothing of it raises."""
 
 import json
+import re
 from collections.abc import AsyncGenerator
 from itertools import pairwise
 from os.path import commonprefix
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import pytest
 
-from insula import Identity, InputError, Metacognition
+from insula import Controls, Identity, InputError, Metacognition
 from insula.integrations.guest import Guest
-from insula.testing import memory_store
+from insula.session.regulator import Regulator
+from insula.testing import ScriptedModel, memory_store
+from insula_solve import Models
 
 pytestmark = pytest.mark.anyio
 
@@ -120,6 +123,32 @@ async def test_a_name_that_cannot_be_kept_raises_before_the_turn(mind: Metacogni
             mind.turn(user, session, "My sister lives in Lisbon.")
         with pytest.raises(InputError, match=r"name .* cannot be used"):
             Guest(mind, user=user, session=session)
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        ({"identity": Identity(forbidden=("(",))}, "identity.forbidden=\"('(',)\" cannot be used"),
+        ({"identity": Identity(forbidden=cast(Any, "secret"))}, "identity.forbidden='secret' cannot be used"),
+        ({"identity": Identity(voice=cast(Any, "loud"))}, "identity.voice='loud' cannot be used; give one of plain, "),
+        ({"controls": Controls(retry=3)}, "controls.retry='3' cannot be used; give 0 or 1"),
+        ({"controls": Controls(max_context_items=-3)}, "controls.max_context_items='-3' cannot be used"),
+        ({"controls": Controls(max_context_items=cast(Any, "a"))}, "controls.max_context_items='a' cannot be used"),
+        ({"regulator": Regulator(Controls(history_share=2))}, "controls.history_share='2' cannot be used"),
+        ({"foo": 1}, "There is no option 'foo'; there are identity, "),
+    ],
+)
+def test_an_option_that_cannot_be_used_raises_at_once(tmp_path: Path, options: Any, said: str) -> None:
+    with pytest.raises(InputError, match=re.escape(said)):
+        Metacognition.sync(tmp_path / "insula.db", **options)
+
+
+@pytest.mark.parametrize("models", [ScriptedModel(["30"]), "http://127.0.0.1:9/v1", None])
+async def test_who_solves_a_problem_is_named_in_a_sentence(mind: Metacognition, models: Any) -> None:
+    with pytest.raises(InputError, match=r"says not who solves; give insula_solve.Models"):
+        await mind.solve("What is 12 % of 250?", models)
+    with pytest.raises(InputError, match="'gpt-5' is no model"):
+        await mind.solve("What is 12 % of 250?", Models(generator=cast(Any, "gpt-5")))
 
 
 # A turn that is finished later.

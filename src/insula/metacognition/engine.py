@@ -6,10 +6,11 @@ once.
 
 import asyncio
 import logging
-from collections.abc import Callable, Collection, Iterable, Sequence
+import re
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from pathlib import Path
 from socket import gethostname
-from typing import Any, NamedTuple, Protocol, TypedDict, TypeVar, cast
+from typing import Any, NamedTuple, Protocol, TypedDict, TypeVar, cast, get_args
 
 from insula import claims as register
 from insula.caches import LatestEntries
@@ -33,7 +34,7 @@ from insula.session.regulator import Regulator
 from insula.session.snapshot import Snapshot
 from insula.telemetry import Telemetry
 from insula.turn import confidence, feedback, forgetting, guidance, monitor
-from insula.types import Assessment, Calibration, Confidence, Controls, Identity, Signal
+from insula.types import Assessment, Calibration, Confidence, Controls, Identity, Signal, Voice
 
 LARGEST = 2**63 - 1
 """The largest id that the databases can hold."""
@@ -97,6 +98,37 @@ def check_options(*wanted: tuple[str, object, type[Any] | Callable[[object], boo
         passes = value is None or (isinstance(value, fits) if isinstance(fits, type) else fits(value))
         if not passes:
             raise InputError(f"{name}={str(value)[:40]!r} cannot be used; give {remedy}.")
+
+
+def check_identity(identity: Identity) -> None:
+    """Whether an identity can be held to.
+
+    Raises:
+        InputError: a field of it cannot.
+    """
+    check_options(
+        ("identity.name", identity.name, str, "a text"),
+        ("identity.about", identity.about, str, "a text"),
+        ("identity.voice", identity.voice, _is_voice, f"one of {', '.join(get_args(Voice))}"),
+        ("identity.languages", identity.languages, _are_ids, "a tuple of codes such as 'en'"),
+        ("identity.forbidden", identity.forbidden, _are_patterns, "a tuple of regular expressions"),
+        ("identity.guidance", identity.guidance, Mapping, "a mapping from topics to texts"),
+    )
+
+
+def check_controls(controls: Controls) -> None:
+    """Whether a turn can be held to controls.
+
+    Raises:
+        InputError: a field of them is out of its range.
+    """
+    check_options(
+        ("controls.max_context_items", controls.max_context_items, _is_positive, "a whole number from 1"),
+        ("controls.consolidation_threshold", controls.consolidation_threshold, _is_share, "a number from 0 to 1"),
+        ("controls.stm_capacity", controls.stm_capacity, _is_positive, "a whole number from 1"),
+        ("controls.retry", controls.retry, _is_once, "0 or 1"),
+        ("controls.history_share", controls.history_share, _is_share, "a number from 0 to 1"),
+    )
 
 
 def check_open(store: Any) -> None:
@@ -219,7 +251,9 @@ class Engine:
         )
         self.store = store
         self.identity = identity or Identity()
+        check_identity(self.identity)
         self.regulator = regulator or Regulator(controls)
+        check_controls(self.regulator.settings)
         self.calibration = check_features(calibration) if calibration else load_shipped()
         self.estimate = estimate
         self.assess = assess
@@ -385,6 +419,27 @@ def _are_ids(value: object) -> bool:
     if isinstance(value, str) or not isinstance(value, Iterable):
         return False
     return all(isinstance(number, str) for number in cast(Iterable[object], value))
+
+
+def _are_patterns(value: object) -> bool:
+    if not isinstance(value, tuple) or not _are_ids(cast(object, value)):
+        return False
+    try:
+        return all(re.compile(pattern) for pattern in cast(tuple[str, ...], value))
+    except re.error:
+        return False
+
+
+def _is_voice(value: object) -> bool:
+    return value in get_args(Voice)
+
+
+def _is_positive(value: object) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool) and value > 0
+
+
+def _is_once(value: object) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool) and value in {0, 1}
 
 
 def _is_share(value: object) -> bool:

@@ -125,11 +125,15 @@ class Metacognition:
         claims: ids of what it may say though it is off by default, of docs/reference/claims.md.
 
     Raises:
-        InputError: the calibration names a feature, or `claims` a claim, that there is not.
+        InputError: there is no such option, or its value cannot be used; the message says which, and what to give.
     """
 
     def __init__(self, store: Store, **options: Unpack[EngineOptions]) -> None:
         check_open(store)
+        if unknown := [name for name in options if name not in EngineOptions.__annotations__]:
+            raise InputError(
+                f"There is no option {unknown[0]!r}; there are {', '.join(EngineOptions.__annotations__)}."
+            )
         self.engine = Engine(store, **options)
 
     @property
@@ -302,21 +306,26 @@ class Metacognition:
             limits: tokens, temperature and attempts; by default as the method has them.
 
         Raises:
-            InputError: there is no such method, or the package insula-solve is missing. A problem that could not
-                be solved is no error: its answer is None.
+            InputError: there is no such method, `models` are none, a name cannot be used, or the package insula-solve
+                is missing. A problem that could not be solved is no error: its answer is None.
             SettingsError: the user's `strategies.toml` cannot be used; the message says why.
         """
         from insula import folders
         from insula.memory.storage.strategies import StoredRecords
 
         try:
-            from insula_solve import Knowledge, find_method, read_repertoire
+            from insula_solve import Knowledge, Models, find_method, read_repertoire
         except ModuleNotFoundError as error:
             raise InputError(
                 "Problems are solved by the package insula-solve, which is not installed; in your clone of Insula, "
                 "run: pip install ./packages/insula-solve"
             ) from error
         check_types(problem=problem, method=method)
+        if not isinstance(models, Models):  # pyright: ignore[reportUnnecessaryIsInstance]
+            raise InputError(f"{str(models)[:40]!r} says not who solves; give insula_solve.Models(generator=model).")
+        check_model(models.generator)
+        if user is not None:
+            check_names(user, session)
         knowledge = Knowledge(repertoire=read_repertoire(folders.home()), records=StoredRecords(self.store))
         solution = await find_method(method)(problem, models, account, knowledge=knowledge, limits=limits)
         if user is not None and (stuck := await note_impasse(self.store, user, session, solution)):
