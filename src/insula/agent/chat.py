@@ -450,8 +450,9 @@ def make_prompt(turn: Turn, base: str = "", history_chars: int = HISTORY_CHARS, 
     Of the session a slow model is sent less, which the turn is told. A text that the message is about stands before it.
     """
     instructions = "\n\n".join(part for part in (base, turn.instructions) if part)
-    sent = recent_history(turn.history, int(history_chars * turn.controls.history_share))
-    usual = recent_history(turn.history, int(history_chars * turn.engine.controls.history_share))
+    said = find_answerable(turn.history, turn.message)
+    sent = recent_history(said, int(history_chars * turn.controls.history_share))
+    usual = recent_history(said, int(history_chars * turn.engine.controls.history_share))
     unsent = _count_chars(usual) - _count_chars(sent)
     turn.note_saved("history_share", Saved(history_chars=unsent or None))
     about = f"{text.strip()}\n\n---\n\n" if text.strip() else ""
@@ -462,6 +463,28 @@ def retry_prompt(asked: Prompt, response: str, sentence: str) -> Prompt:
     """The request that asks once more, at once: the same, with the response and what it lacks behind it."""
     said: list[tuple[Role, str]] = [*asked.history, ("user", asked.prompt), ("assistant", response)]
     return Prompt(instructions=asked.instructions, history=said, prompt=sentence)
+
+
+def find_answerable(lines: Sequence[TranscriptLine], message: str) -> list[TranscriptLine]:
+    """Lines of a session without what was erased, which is empty, and what was said of it; and a message once where it
+    was said again because nobody answered.
+
+    Args:
+        lines: oldest first.
+        message: what is said now.
+    """
+    kept: list[TranscriptLine] = []
+    is_erased = False
+    for line in lines:
+        is_erased = is_erased if line.provenance == "assistant" else not line.content
+        if line.content and not is_erased:
+            kept.append(line)
+    next_words = [*(line.content for line in kept[1:]), message]
+    return [
+        line
+        for line, following in zip(kept, next_words, strict=False)
+        if line.provenance == "assistant" or line.content != following
+    ]
 
 
 def recent_history(lines: Sequence[TranscriptLine], room: int) -> list[tuple[Role, str]]:
