@@ -9,7 +9,7 @@ import httpx2
 import pytest
 from openai import AuthenticationError, OpenAI
 
-from insula import Metacognition
+from insula import InputError, Metacognition
 from insula.integrations.clients import wrap
 from insula.integrations.guest import Guest
 from insula.integrations.proxy import create_proxy
@@ -132,6 +132,16 @@ def test_a_name_that_cannot_be_kept_is_refused_by_the_proxy(name: str, mind: Any
     assert answer.status_code == 400
     assert answer.json()["error"]["message"].startswith(f"The {name} name 'aaa")
     assert not server.requests
+
+
+@pytest.mark.anyio
+async def test_a_blocking_client_is_refused_beside_a_mind_that_is_awaited(tmp_path: Path) -> None:
+    async with await Metacognition.open(tmp_path / "insula.db") as mind:
+        plain = OpenAI(base_url="http://localhost:1/v1", api_key="none")
+        create = plain.chat.completions.create
+        with pytest.raises(InputError, match=r"OpenAI is called without await, .* give an async client"):
+            wrap(plain, mind, user="ana")
+        assert plain.chat.completions.create == create
 
 
 def test_conversations_that_begin_with_the_same_words_keep_what_each_of_them_says(mind: Any) -> None:

@@ -33,17 +33,24 @@ def wrap(client: Client, mind: Metacognition | Blocking, **options: Unpack[Guest
         options: `user`, `session` and `exempt`, as for `Guest`.
 
     Raises:
-        InputError: it is none of these.
+        InputError: it is none of these, is wrapped already, or is a blocking one beside a mind that is awaited.
     """
     guest = Guest(mind, **options)
     completions, messages = read_field(read_field(client, "chat"), "completions"), read_field(client, "messages")
     resource, put = (completions, to_openai) if completions is not None else (messages, _to_anthropic)
-    if isinstance(client, type) or not _takes_messages(create := getattr(resource, "create", None)):
+    create: Any = getattr(resource, "create", None)
+    if isinstance(client, type) or not _takes_messages(create):
         kind = f"The class {client.__name__}" if isinstance(client, type) else type(client).__name__
         raise InputError(f"{kind} is no client of OpenAI's or Anthropic's; give OpenAI(), Anthropic() or an async one.")
     if getattr(create, "__module__", "") == __name__:
         raise InputError("This client is wrapped already; for another user: with talking(user, session) around a call.")
-    _wrap_create(resource, guest, put)
+    is_async = iscoroutinefunction(create) or type(resource).__name__.startswith("Async")
+    if not is_async and isinstance(mind, Metacognition):
+        raise InputError(
+            f"{type(client).__name__} is called without await, and this mind with it; give an async client, or "
+            f"`Metacognition.sync(path)`."
+        )
+    resource.create = _wrap_create(create, guest, put, is_async)
     return client
 
 
@@ -55,8 +62,8 @@ def _takes_messages(create: object) -> bool:
     return "messages" in asked or any(parameter.kind is parameter.VAR_KEYWORD for parameter in asked.values())
 
 
-def _wrap_create(resource: Any, guest: Guest, put: Any) -> None:
-    create = resource.create
+def _wrap_create(create: Callable[..., Any], guest: Guest, put: Any, is_async: bool) -> Callable[..., Any]:
+    """What is called in the place of a client's method."""
 
     def create_blocking(*given: Any, **asked: Any) -> Any:
         told = guest.run_waiting(guest.before_model(asked.get("messages", ()), model=str(asked.get("model", ""))))
@@ -78,8 +85,7 @@ def _wrap_create(resource: Any, guest: Guest, put: Any) -> None:
             response, await guest.run_awaited(guest.after_model(told, response, watch.measure_usage(response)))
         )
 
-    is_async = iscoroutinefunction(create) or type(resource).__name__.startswith("Async")
-    resource.create = create_awaited if is_async else create_blocking
+    return create_awaited if is_async else create_blocking
 
 
 def _around_stream(stream: Any, listen: Callable[[Any], Any]) -> Any:
