@@ -151,6 +151,22 @@ async def test_who_solves_a_problem_is_named_in_a_sentence(mind: Metacognition, 
         await mind.solve("What is 12 % of 250?", Models(generator=cast(Any, "gpt-5")))
 
 
+async def test_an_embedding_that_fails_is_said_in_a_sentence(store: Any) -> None:
+    def embed(text: str) -> list[float]:
+        raise RuntimeError(f"no model for {len(text)} characters")
+
+    mind = Metacognition(store, embed=embed)
+    for call in (mind.add("ana", "My sister lives in Lisbon."), mind.search("ana", "Where does my sister live?")):
+        with pytest.raises(
+            InputError, match=r"embedding failed at a text \(RuntimeError\('no model for \d+ characters'"
+        ):
+            await call
+    async with mind.turn("ana", "s", "My sister lives in Lisbon.") as turn:
+        turn.finish("I see.")
+    assert turn.troubles[0] == "Insula failed on embed (RuntimeError); the log says more."
+    assert [memory.content for memory in (await mind.list("ana")).memories][-1] == "My sister lives in Lisbon."
+
+
 # A turn that is finished later.
 
 

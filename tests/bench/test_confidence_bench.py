@@ -157,7 +157,7 @@ def test_the_command_tells_every_figure_leaves_out_what_is_missing_and_names_the
         ("no_such_module:embed", "cannot be imported"),
         ("toy_embeddings", "There is no embedding"),
         ("toy_embeddings:nothing", "cannot be imported"),
-        ("toy_embeddings:broken", "failed at its first text"),
+        ("toy_embeddings:broken", "failed at a text"),
         ("toy_embeddings:scalar", "no vector of numbers"),
     ],
 )

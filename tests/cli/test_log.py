@@ -59,5 +59,5 @@ def test_an_embedding_that_fails_at_its_first_text_is_named_at_the_start(
     monkeypatch.setenv("INSULA_EMBED", "failing_embedding:embed")
     ran = run_insula("chat", "--model", "test", stdin="Hello.\n")
     assert ran.status == 1
-    assert "The embedding failed at its first text (ValueError('no model at hand'))" in ran.err
+    assert "The embedding failed at a text (ValueError('no model at hand'))" in ran.err
     assert "Traceback" not in ran.err

@@ -68,14 +68,7 @@ def warm_up(embed: Embed | None = embed_text) -> None:
     """
     text = "Where does Ana live, and since when?"
     if embed := resolve_embedding(embed):
-        try:
-            vector = embed_normalised(embed, text)
-        except InsulaError:
-            raise
-        except Exception as error:  # whatever a user's own function raises is the reason
-            raise InputError(
-                f"The embedding failed at its first text ({error!r}); mend it, or name another: `use` or `none`."
-            ) from error
+        vector = embed_normalised(embed, text)
         find_preferences({text: vector}, vector, "en")
     assessment = monitor.assess(text, "Ana has lived in Lisbon since May.")
     hedge_response("Ana lives in Lisbon.", assessment, Identity(), "en")  # who names no language loads what tells it

@@ -25,7 +25,7 @@ from typing import Any, Self, overload
 from insula import telemetry
 from insula.claims import quote_claim, say_claim
 from insula.content import Content, plain_text, read_content
-from insula.errors import InsulaError
+from insula.errors import InputError, InsulaError
 from insula.guidance import SHOWN
 from insula.language.facts import find_fact_candidates, join_facts, select_facts
 from insula.language.forget import ForgetRequest, find_request
@@ -438,7 +438,12 @@ class Turn:
             return
         self._unembeddable = True
         with self.kept_from_host("embed"), open_span(telemetry.EMBEDDING, texts=len(new)):
-            self._vectors.update(await asyncio.to_thread(embed_all, embed, new))
+            try:
+                self._vectors.update(await asyncio.to_thread(embed_all, embed, new))
+            except InputError as error:
+                raise (
+                    error.__cause__ or error
+                ) from None  # the log tells what a function of the host's raised, and where
             self._unembeddable = False
 
     def _apply_controls(self) -> None:

@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 import sqlalchemy as sa
 
-from insula.errors import InputError
+from insula.errors import InputError, InsulaError
 from insula.memory.storage.prepared import Prepared, is_among
 from insula.memory.storage.rows import Embedded, Unembedded
 from insula.memory.storage.schema import UNEMBEDDED, memories, statements
@@ -52,9 +52,17 @@ def embed_normalised(embed: Embed, text: str) -> Vector:
     """The embedding of a text, at unit length.
 
     Raises:
-        InputError: what the function returned is no list of finite numbers.
+        InputError: the function failed, or what it returned is no list of finite numbers.
     """
-    return to_unit_length(embed(text))
+    try:
+        made = embed(text)
+    except InsulaError:
+        raise
+    except Exception as error:  # whatever a user's own function raises is the reason
+        raise InputError(
+            f"The embedding failed at a text ({error!r}); mend it, or name another: `use` or `none`."
+        ) from error
+    return to_unit_length(made)
 
 
 def to_unit_length(made: Sequence[float] | npt.NDArray[Any]) -> Vector:
