@@ -4,7 +4,7 @@ import json
 
 from harness import run_insula as insula
 
-from insula.testing import FakeServer
+from insula.testing import Behaviour, FakeServer
 
 
 def test_one_question_gets_one_answer_with_what_it_rests_on() -> None:
@@ -25,3 +25,12 @@ def test_nothing_is_learned_of_a_text_that_is_asked_about() -> None:
         "A letter.",
         "What is this?",
     ]
+
+
+def test_a_model_that_does_not_answer_is_an_error_in_json() -> None:
+    kinds: dict[Behaviour, str] = {"401": "ModelUnavailable", "empty_text": "ModelSilent"}
+    for behaviour, kind in kinds.items():
+        with FakeServer(behaviour) as model:
+            code, out, err = insula("ask", "What is this?", "--json", "--model", f"{model.url}#fake")
+        assert (code, out) == (1, "")
+        assert json.loads(err)["error"]["kind"] == kind

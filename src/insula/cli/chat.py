@@ -23,7 +23,7 @@ from insula.cli.opening import open_agent
 from insula.cli.options import Json, Model, User
 from insula.cli.sleep import print_report, run_night_of, show_sleeping
 from insula.cli.soul import EMPTY, FOREIGN
-from insula.errors import InputError, InsulaError
+from insula.errors import InputError, InsulaError, ModelSilent
 from insula.language.statements import CONTEXT_LINES
 from insula.memory.storage import views
 from insula.night.cycle import is_due
@@ -377,10 +377,12 @@ def ask(
             return await agent.reply(user, new_session(), question or piped, text=piped if question else "")
 
     reply = asyncio.run(ask_agent())
+    if json and reply.error is not None:
+        raise reply.failure or ModelSilent(reply.error)
     if json:
         sources = [recalled.memory.content for recalled in reply.recalled if recalled.memory.id in reply.shown]
         lines.print_json({**reply.record(), "sources": sources, "saved": list(reply.saved)})
-        return int(reply.error is not None)
+        return 0
     if reply.error is None:
         print(reply.response)
     lines.print_warning(reply.error or "")
