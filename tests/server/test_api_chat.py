@@ -44,6 +44,17 @@ async def test_a_body_that_is_no_json_by_its_own_word_is_refused(make_service: M
     for kind in ("text/plain", "application/x-www-form-urlencoded", "multipart/form-data; boundary=x", ""):
         found = await here.post("/agent/chat", content=json.dumps(SAID), headers={"Content-Type": kind})
         assert found.status_code == 422, kind
+        assert "send Content-Type: application/json" in found.json()["detail"], kind
+
+
+async def test_a_body_that_ends_halfway_is_said_to_be_no_json(make_service: MakeService, client: Client) -> None:
+    for cut in ('{"user": ', '{"user": "ana", "session": "s", "mess'):
+        found = await client(make_service()).post(
+            "/agent/chat", content=cut, headers={"Content-Type": "application/json"}
+        )
+        (fault,) = found.json()["faults"]
+        assert (found.status_code, fault["where"]) == (422, "body")
+        assert fault["why"].startswith("it is no JSON from its character ")
 
 
 @pytest.mark.parametrize("accept", ACCEPT)

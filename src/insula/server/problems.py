@@ -159,7 +159,7 @@ def _describe_error(error: Exception, request: Request, known: Mapping[int, str]
         log.warning("%s", error)
         return Problem.of_error(error, request.app.state.service)
     if isinstance(error, RequestValidationError):
-        return _describe_invalid(error, known)
+        return _describe_invalid(error, request, known)
     if not isinstance(error, HTTPError):
         log.error("A request failed.", exc_info=error)
         return Problem.of_failure(error)
@@ -186,15 +186,26 @@ def _is_for_a_person(request: Request) -> bool:
     return "text/html" in request.headers.get("accept", "") and not request.url.path.startswith(PROGRAMS)
 
 
-def _describe_invalid(error: RequestValidationError, known: Mapping[int, str]) -> Problem:
+def _describe_invalid(error: RequestValidationError, request: Request, known: Mapping[int, str]) -> Problem:
     complaints = cast("Sequence[Mapping[str, Any]]", error.errors())
-    faults = [
-        RequestFault(where=show_harmless(".".join(map(str, fault["loc"]))), why=str(fault["msg"]))
-        for fault in complaints[:LISTED]
-    ]
+    faults = [_describe_fault(fault, request) for fault in complaints[:LISTED]]
     first = f"{faults[0].where}: {faults[0].why}"
     unfit = f"The request does not fit: {first}. Mend it; /openapi.json says what is expected."
     return Problem.of_status(422, known.get(422, unfit), faults)
+
+
+def _describe_fault(fault: Mapping[str, Any], request: Request) -> RequestFault:
+    loc, why = cast("Sequence[str | int]", fault["loc"]), str(fault["msg"])
+    if fault["type"] == "json_invalid":
+        return RequestFault(where="body", why=f"it is no JSON from its character {loc[-1]} on")
+    if list(loc) == ["body"] and not _is_json(request.headers.get("content-type", "")):
+        return RequestFault(where="body", why="it does not say that it is JSON; send Content-Type: application/json")
+    return RequestFault(where=show_harmless(".".join(map(str, loc))), why=why)
+
+
+def _is_json(kind: str) -> bool:
+    """Whether a Content-Type is one of JSON."""
+    return kind.partition(";")[0].strip().lower().endswith(("/json", "+json"))
 
 
 def show_harmless(text: str) -> str:
