@@ -2,16 +2,17 @@
 
 import subprocess
 import sys
+from typing import cast
 
 import pytest
 from pydantic import BaseModel, Field
 
-from insula.errors import ModelMalformed, ModelRefused, ModelTimeout, ModelUnavailable
+from insula.errors import ModelError, ModelMalformed, ModelRefused, ModelTimeout, ModelUnavailable
 from insula.llm.callback import CallbackModel
 from insula.llm.client import Prompt, generate_reply
 from insula.llm.models import KEY_VARIABLE, TEST_ANSWER, resolve_model
 from insula.llm.wire import Response, Settings
-from insula.testing import FakeServer, ScriptedModel
+from insula.testing import Behaviour, FakeServer, ScriptedModel
 
 pytestmark = pytest.mark.anyio
 
@@ -37,6 +38,17 @@ async def test_an_address_needs_no_key_and_no_name(monkeypatch: pytest.MonkeyPat
     with FakeServer() as server:
         async with resolve_model(server.url) as model:
             assert (await generate_reply(model, ASK, purpose="reply")).text
+
+
+@pytest.mark.parametrize("behaviour", ["401", "404", "empty_text", "refusal", "garbage", "away"])
+async def test_an_address_without_a_name_is_called_by_itself_in_what_goes_wrong(behaviour: Behaviour | str) -> None:
+    with FakeServer(cast(Behaviour, behaviour)) as server:
+        url = server.url if behaviour != "away" else "http://127.0.0.1:9/v1"
+        async with resolve_model(url) as model:
+            with pytest.raises(ModelError) as caught:
+                await generate_reply(model, ASK, purpose="reply")
+    assert str(caught.value).startswith(f"The model at {url} ")
+    assert str(caught.value).count(url) == 1
 
 
 async def test_a_provider_speaks_its_own_protocol_at_its_own_address(monkeypatch: pytest.MonkeyPatch) -> None:

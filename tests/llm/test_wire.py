@@ -307,7 +307,7 @@ def test_what_a_server_says_of_a_request_comes_back_with_what_to_do(
     status: int | None, error: dict[str, object], words: str
 ) -> None:
     trouble = trouble_of(status, error.get("code"), error.get("type"), error["message"])
-    made = make_error(trouble, "fake", error["message"])
+    made = make_error(trouble, "The model 'fake'", error["message"])
     assert words in str(made)
     _check_sentence(str(made))
 

@@ -18,7 +18,7 @@ from insula.llm import wire
 from insula.llm.budget import Account, Grant
 from insula.llm.callback import CallbackModel
 from insula.llm.compatible import AddressedModel
-from insula.llm.failures import quote_provider, translate_errors
+from insula.llm.failures import describe_model, quote_provider, translate_errors
 from insula.llm.model import Model
 from insula.llm.structured import parse_object, schema_of
 from insula.llm.wire import Prompt, Response, Settings
@@ -227,7 +227,7 @@ class _Call:
         text = reply.response.text.strip()
         if not text:
             raise (ModelCutOff if reply.response.finish_reason == "length" else ModelSilent)(
-                f"The model {self._name} answered nothing{_why_empty(reply.response)}."
+                f"{describe_model(self.model)} answered nothing{_why_empty(reply.response)}."
             )
         return self._make_generation(reply, text, None)
 
@@ -240,8 +240,8 @@ class _Call:
         except ValueError as error:
             cut_off = not text and reply.response.finish_reason == "length"
             raise (ModelCutOff if cut_off else ModelMalformed)(
-                f"The model {self._name} did not answer with a usable {schema.__name__}: {quote_provider(error)}; "
-                "try again, or use a larger model."
+                f"{describe_model(self.model)} did not answer with a usable {schema.__name__}: "
+                f"{quote_provider(error)}; try again, or use a larger model."
             ) from error
         return self._make_generation(reply, text, value)
 
@@ -260,11 +260,9 @@ class _Call:
     def _check_refusal(self, response: Response) -> None:
         if response.finish_reason == "content_filter":
             reason = f": {quote_provider(response.refusal)}" if response.refusal else " (content filter)"
-            raise ModelRefused(f"The model {self._name} declined to answer{reason}; put the question differently.")
-
-    @property
-    def _name(self) -> str:
-        return f"'{self.model.model_name}'"
+            raise ModelRefused(
+                f"{describe_model(self.model)} declined to answer{reason}; put the question differently."
+            )
 
 
 def _written_text(response: Response) -> str:

@@ -17,7 +17,7 @@ from urllib.parse import urlsplit
 
 from pydantic import BaseModel
 
-from insula.llm.failures import make_error, trouble_of
+from insula.llm.failures import describe_model, make_error, trouble_of
 from insula.llm.structured import SCHEMAS, Json, schema_of
 from insula.llm.wire import Prompt, Response, Settings
 from insula.text.analysis import clean_text
@@ -145,7 +145,7 @@ class AddressedModel:
         finally:
             await response.aclose()
         if gathered.finish_reason is None:  # cut off: it must not pass for an answer
-            raise make_error("unreadable", self.model_name, "its stream ended before the answer did")
+            raise make_error("unreadable", describe_model(self), "its stream ended before the answer did")
         yield self._read_completion(gathered.to_completion())
 
     async def _post(self, body: Json, *, streamed: bool) -> "httpx2.Response":
@@ -184,13 +184,15 @@ class AddressedModel:
         inner = cast(Json, body).get("error", body) if isinstance(body, dict) else body
         told = cast(Json, inner) if isinstance(inner, dict) else {}
         said = told.get("message", inner) or f"HTTP status {status}"
-        return make_error(trouble_of(status, told.get("code"), told.get("type"), said), self.model_name, said, wait)
+        return make_error(
+            trouble_of(status, told.get("code"), told.get("type"), said), describe_model(self), said, wait
+        )
 
     def _parse_json(self, text: str) -> Json:
         try:
             return cast(Json, json.loads(text))
         except ValueError as error:
-            raise make_error("unreadable", self.model_name, error) from error
+            raise make_error("unreadable", describe_model(self), error) from error
 
     def _read_line(self, line: str, gathered: "_Gathered") -> str:
         """The new text in a line of a stream."""

@@ -15,6 +15,8 @@ if TYPE_CHECKING:
 QUOTED = 200
 """Characters of a provider's own words that a message repeats at most."""
 
+UNNAMED = "default"
+"""What a model at an address is called where the address names none."""
 MASK = "[hidden]"
 _KEY_VARIABLE = re.compile(r"(KEY|TOKEN|SECRET)$")
 _KEY_SHAPE = re.compile(r"\b(?:sk|pk|rk|xai|gsk|AIza|hf|key)[-_]?[A-Za-z0-9*_-]{8,}|(?i:bearer)\s+\S+")
@@ -65,11 +67,17 @@ def translate_errors(model: "Model", timeout: float) -> Generator[None]:
         raise translate_error(error, model, timeout) from error
 
 
+def describe_model(model: "Model") -> str:
+    """A model as a sentence begins with it: by its name, or by its address where nobody gave it another name."""
+    address = model.base_url if model.model_name == UNNAMED else None
+    return f"The model at {_without_keys(address.rstrip('/'))}" if address else f"The model '{model.model_name}'"
+
+
 def translate_error(error: Exception, model: "Model", timeout: float) -> ModelError:
     """The `ModelError` that says what `error` means."""
     import httpx2
 
-    who = f"The model '{model.model_name}'"
+    who = describe_model(model)
     match error:
         case httpx2.TimeoutException() | TimeoutError():
             return _describe_timeout(who, timeout)
@@ -98,7 +106,7 @@ def _of_framework(error: Exception, model: "Model", who: str, timeout: float) ->
             return ModelRefused(f"{who} declined to answer (content filter); put the question differently.")
         case its.ModelAPIError():
             wait = error.retry_after if isinstance(error, its.ModelRateLimitError) else None
-            return make_error(_trouble_in(error), model.model_name, _provider_message(error), wait)
+            return make_error(_trouble_in(error), who, _provider_message(error), wait)
         case its.UserError():
             return ModelUnavailable(f"{who} cannot be used like this: {quote_provider(error)}; use another model.")
         case _:
@@ -116,7 +124,7 @@ def _describe_break(who: str) -> ModelUnavailable:
 
 
 def _describe_unreachable(who: str, model: "Model") -> ModelUnavailable:
-    at = f" at {model.base_url.rstrip('/')}" if model.base_url else ""
+    at = f" at {model.base_url.rstrip('/')}" if model.base_url and model.model_name != UNNAMED else ""
     return ModelUnavailable(f"{who} cannot be reached{at}; check that its server runs, its address and your network.")
 
 
@@ -131,16 +139,16 @@ def quote_provider(words: object) -> str:
     return text if len(text) <= QUOTED else text[:QUOTED].rstrip() + "…"
 
 
-def make_error(trouble: Trouble, name: str, said: object, wait: float | None = None) -> ModelError:
+def make_error(trouble: Trouble, who: str, said: object, wait: float | None = None) -> ModelError:
     """What a provider said of a request, as one of our errors.
 
     Args:
         trouble: what it is about.
-        name: of the model.
+        who: the model, as `describe_model` calls it.
         said: the provider's words.
         wait: the seconds that it asks to wait.
     """
-    who, words = f"The model '{name}'", quote_provider(said)
+    words = quote_provider(said)
     match trouble:
         case "key":  # its words are not repeated: providers quote the key they were sent
             return ModelUnavailable(

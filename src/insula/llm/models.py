@@ -12,7 +12,7 @@ from urllib.parse import urlsplit, urlunsplit
 from insula.errors import ModelUnavailable
 from insula.llm import local
 from insula.llm.compatible import AddressedModel, connect_model
-from insula.llm.failures import quote_provider
+from insula.llm.failures import UNNAMED, quote_provider
 from insula.llm.model import Model
 
 if TYPE_CHECKING:
@@ -71,7 +71,7 @@ def _at_address(url: str) -> AbstractAsyncContextManager[AddressedModel]:
             f"put its key into the environment as {KEY_VARIABLE}."
         )
     base_url = urlunsplit(parts._replace(fragment=""))
-    return connect_model(parts.fragment or "default", base_url, os.environ.get(KEY_VARIABLE))
+    return connect_model(parts.fragment or UNNAMED, base_url, os.environ.get(KEY_VARIABLE))
 
 
 def _infer_provider_model(name: str) -> "FrameworkModel":
