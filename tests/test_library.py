@@ -10,7 +10,7 @@ from typing import Any, cast
 
 import pytest
 
-from insula import Controls, Identity, InputError, Metacognition
+from insula import Controls, Identity, InputError, Metacognition, NotFound
 from insula.integrations.guest import Guest
 from insula.session.regulator import Regulator
 from insula.testing import ScriptedModel, memory_store
@@ -141,6 +141,17 @@ async def test_a_name_that_cannot_be_kept_raises_before_the_turn(mind: Metacogni
 def test_an_option_that_cannot_be_used_raises_at_once(tmp_path: Path, options: Any, said: str) -> None:
     with pytest.raises(InputError, match=re.escape(said)):
         Metacognition.sync(tmp_path / "insula.db", **options)
+
+
+async def test_a_folder_is_no_file_and_who_is_unknown_is_unknown_to_this_memory(
+    mind: Metacognition, tmp_path: Path
+) -> None:
+    await mind.add("ana", "My sister lives in Lisbon.")
+    for call in (mind.export("ana", tmp_path), Metacognition.open(tmp_path)):
+        with pytest.raises(InputError, match="is a folder; give a file in it"):
+            await call
+    with pytest.raises(NotFound, match="Nothing is stored of 'ben' in this memory; see that the name is right"):
+        await mind.export("ben", tmp_path / "ben.jsonl")
 
 
 @pytest.mark.parametrize("models", [ScriptedModel(["30"]), "http://127.0.0.1:9/v1", None])

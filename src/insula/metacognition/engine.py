@@ -70,6 +70,8 @@ def check_path(path: object) -> None:
     """
     if not isinstance(path, str | Path) or not str(path).strip():
         raise InputError(f"{path!r} names no file; give a path, such as 'insula.db'.")
+    if Path(path).is_dir():
+        raise InputError(f"{str(path)!r} is a folder; give a file in it, such as {str(Path(path, 'insula.db'))!r}.")
 
 
 def check_model(model: object) -> None:

@@ -67,7 +67,10 @@ def find_user_id(connection: sa.Connection, user: str) -> int:
     """
     user_id = connection.execute(sa.select(users.c.id).where(users.c.name == user)).scalar()
     if user_id is None:
-        raise NotFound(f"Nothing is stored of {user!r}; `insula user list` says of whom something is.")
+        raise NotFound(
+            f"Nothing is stored of {user!r} in this memory; see that the name is right (`insula user list` has those "
+            "of the memory that the commands use)."
+        )
     return user_id
 
 
