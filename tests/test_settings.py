@@ -75,6 +75,21 @@ def test_a_bad_setting_is_named_with_what_to_do(home: Path, text: str, why: str)
     assert "insula.toml" in told
 
 
+def test_a_misspelt_variable_is_named_with_what_it_may_mean(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("INSULA_USER", "INSULA_API_KEY", "INSULA_COLOUR"):
+        monkeypatch.setenv(name, "x")
+    assert not said()
+    monkeypatch.setenv("INSULA_MODLE", "test")
+    assert "no setting 'modle'; did you mean 'model'? Change it in the variable INSULA_MODLE. Until then" in said()
+
+
+def test_a_setting_that_names_what_is_not_there_is_shown_with_a_warning(home: Path) -> None:
+    (home / "insula.toml").write_text('embed = "foo"\nidentity = "/nowhere/who.toml"')
+    ran = run_insula("config", "show", "--json")
+    assert (ran.status, ran.json["embed"]) == (0, "foo")
+    assert ["There is no embedding 'foo'" in ran.err, "no identity file '/nowhere/who.toml'" in ran.err] == [True, True]
+
+
 def test_what_cannot_be_used_of_the_working_folders_file_is_said_and_the_rest_holds(tmp_path: Path) -> None:
     before = show()
     (tmp_path / "insula.toml").write_text('timeot = 3\nmax_tokens = "many"\nstm_capacity = 7')

@@ -10,7 +10,7 @@ import os
 import reprlib
 import stat
 import tomllib
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from difflib import get_close_matches
 from pathlib import Path
@@ -216,6 +216,10 @@ ONLY_AT_HOME = frozenset(Settings.model_fields) - FROM_HERE
 """Settings that are never taken from the working folder."""
 
 
+OTHERS = frozenset(("home", "user", "off", "api_key"))
+"""Variables of ours that are no settings, without INSULA_."""
+
+
 def load_settings() -> Settings:
     """The settings in force. What cannot be used of the working folder's file is left aside, and said.
 
@@ -226,6 +230,8 @@ def load_settings() -> Settings:
     check_home(own.parent)
     if others := written_by_others(own.parent):
         log.warning("%s", others)
+    for misspelt in _find_misspelt(os.environ):
+        log.warning("%s Until then it is left aside.", misspelt)
     values = _read_own(own)
     theirs = {} if os.path.realpath(local) == os.path.realpath(own) else _read_theirs(local)
     while True:
@@ -243,6 +249,14 @@ def load_settings() -> Settings:
                 "The variable INSULA_USERS cannot be read: it is no JSON; give it as one object, or leave it out and "
                 f"write [users.NAME] into {str(home() / FILE)!r}."
             ) from error
+
+
+def _find_misspelt(variables: Iterable[str]) -> Iterator[str]:
+    """What to say of variables that are named almost like a setting; others may be those of another program."""
+    for variable in sorted(name for name in variables if name.startswith("INSULA_")):
+        name = variable.removeprefix("INSULA_").lower()
+        if name not in OTHERS | Settings.model_fields.keys() and _find_meant(name, Settings.model_fields):
+            yield _unknown_setting([name], f"the variable {variable}")
 
 
 def check_home(folder: Path) -> None:
@@ -349,7 +363,12 @@ def _setting_error(error: ValidationError, files: Mapping[str, Path]) -> str:
 def _unknown_setting(loc: Sequence[str], where: str) -> str:
     """What to do about a setting that there is not."""
     known = Settings.model_fields if len(loc) == 1 else User.model_fields
-    said, meant = f"There is no setting {'.'.join(loc)!r}", get_close_matches(loc[-1], known, 1, ALIKE)
+    said, meant = f"There is no setting {'.'.join(loc)!r}", _find_meant(loc[-1], known)
     if meant:
         return f"{said}; did you mean {meant[0]!r}? Change it in {where}."
     return f"{said}; take it out of {where}, or name one of {', '.join(known)}."
+
+
+def _find_meant(name: str, known: Iterable[str]) -> list[str]:
+    """The setting that a misspelt name means, if any."""
+    return get_close_matches(name, known, 1, ALIKE)

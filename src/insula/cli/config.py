@@ -4,6 +4,7 @@ import ast
 import inspect
 import json as jsonlib
 import re
+from collections.abc import Iterator
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -12,9 +13,9 @@ import typer
 from pydantic.fields import FieldInfo
 
 from insula import settings
-from insula.cli.lines import print_json
+from insula.cli.lines import print_json, print_warning
 from insula.cli.options import Json
-from insula.errors import InputError
+from insula.errors import InputError, SettingsError
 from insula.files import replace_file
 from insula.settings import Settings
 
@@ -28,8 +29,28 @@ app = typer.Typer(no_args_is_help=True)
 @app.command()
 def show(json: Json = False) -> None:
     """The settings in force, from the files and the environment; tokens are not shown."""
-    known = settings.load_settings().model_dump(mode="json")
+    in_force = settings.load_settings()
+    known = in_force.model_dump(mode="json")
+    for fault in _find_faults(in_force):
+        print_warning(fault)
     print_json(known) if json else print("\n".join(write_line(name, value) for name, value in known.items()))
+
+
+def _find_faults(known: Settings) -> Iterator[str]:
+    """What names something that there is not, which commands that need it will refuse."""
+    if known.embed != Settings.model_fields["embed"].default:
+        from insula.memory.retrieval.embedding import embedding_by_name  # half a second, which few need
+
+        try:
+            embedding_by_name(known.embed)
+        except InputError as error:
+            yield str(error)
+    from insula.agent import identity
+
+    try:
+        identity.load_identity(known.identity or settings.home() / identity.FILE, required=bool(known.identity))
+    except SettingsError as error:
+        yield str(error)
 
 
 @app.command()
