@@ -67,7 +67,24 @@ async def test_a_request_in_the_words_of_a_preference_taken_back_names_a_fact(
         assert fact in person
 
 
-@pytest.mark.parametrize("answer", ["Yes, please.", "Ja, bitte.", "はい、お願いします。", "Thanks!", "ok"])
+@pytest.mark.parametrize(
+    "answer",
+    [
+        *("Yes, please.", "yes please", "Yes, do it!", "Yes, please do it.", "Sí, por favor.", "Sí, hazlo."),
+        *("Oui, s’il te plaît.", "Ja, bitte.", "Ja, mach das bitte.", "Sim, por favor.", "Sì, fallo per favore."),
+        *("好的，请。", "はい、お願いします。"),
+    ],
+)
+async def test_a_yes_is_one_with_please_or_do_it_behind_it(tmp_path: Path, answer: str) -> None:
+    async with await Metacognition.open(tmp_path / "insula.db") as metacognition:
+        await said(metacognition, "My middle name is Ottilie.", "before")
+        await said(metacognition, "Please forget my middle name.")
+        model, _ = await said(metacognition, answer)
+        assert "1" in model
+    assert "Ottilie" not in disk(tmp_path)
+
+
+@pytest.mark.parametrize("answer", ["Yes, I think so.", "Please!", "Do it later.", "Thanks!", "ok"])
 async def test_an_answer_that_is_no_yes_alone_is_shown_once_more_what_a_yes_erases(tmp_path: Path, answer: str) -> None:
     async with await Metacognition.open(tmp_path / "insula.db") as metacognition:
         await said(metacognition, "My middle name is Ottilie.", "before")

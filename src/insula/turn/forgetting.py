@@ -19,9 +19,17 @@ MOST = 5
 SHOWN_CHARS = 120
 _YES = frozenset(["yes", "y", "sí", "si", "oui", "ja", "sim", "sì", "是", "是的", "好", "好的", "はい"])
 _NO = frozenset(["no", "n", "non", "nein", "não", "nao", "不", "不是", "不要", "いいえ"])
-"""An offer is taken, or refused, by a message that is one of these words and nothing else."""
+_BESIDE_YES = frozenset(
+    (
+        *("please", "do it", "por favor", "hazlo", "s'il te plaît", "s'il vous plaît", "fais-le", "faites-le"),
+        *("bitte", "mach das", "mach es", "faz isso", "faça isso", "per favore", "fallo", "请", "お願いします"),
+    )
+)
+"""An offer is taken by a message that is a yes, alone or with please or "do it" behind it, and refused by one that is a
+no alone; what says more does neither."""
+_ASSENT = re.compile(rf"(?:{'|'.join(sorted(_YES, reverse=True))})(?: (?:{'|'.join(sorted(_BESIDE_YES))}))*")
 _BRIEF_WORDS, _BRIEF_CHARS = 4, 24
-"""Size of a message that answers an offer, but neither with a yes nor with a no alone ("Yes, please.", "Thanks!")."""
+"""Size of a message that answers an offer, but neither with a yes nor with a no ("Thanks!", "I think so.")."""
 
 
 class Remainder(NamedTuple):
@@ -85,8 +93,8 @@ class ForgetOutcome(NamedTuple):
 
 
 def is_assent(message: str) -> bool:
-    """Whether a message is a yes and nothing else."""
-    return _flatten_message(message) in _YES
+    """Whether a message is a yes, alone or with please or "do it", and nothing else."""
+    return _ASSENT.fullmatch(_flatten_message(message)) is not None
 
 
 def is_refusal(message: str) -> bool:
@@ -101,7 +109,7 @@ def is_unclear(message: str) -> bool:
 
 
 def _flatten_message(message: str) -> str:
-    return re.sub(r"[\s.!,。！、]+", " ", message).strip().lower()
+    return re.sub(r"[\s.!,。！、，]+", " ", message).replace("’", "'").strip().lower()
 
 
 def offer_erasure(
