@@ -4,9 +4,11 @@ It is loaded where it is used: each worker collects this file, and one runs it.
 """
 
 import json
+import re
 from collections.abc import Mapping
 from contextlib import suppress
 from importlib.resources import files
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 from unittest import SkipTest
 
@@ -66,6 +68,20 @@ def test_no_request_makes_the_server_fail_or_answer_otherwise_than_described(
         for mode in (GenerationMode.POSITIVE,) if headers else (GenerationMode.POSITIVE, GenerationMode.NEGATIVE):
             with suppress(Unsatisfiable, SkipTest):  # what has no parameters cannot be wrong
                 _ask(operation, mode, headers)
+
+
+@pytest.mark.parametrize("app", [{}], indirect=True)
+def test_every_route_stands_on_its_page_with_its_methods(app: FastAPI) -> None:
+    page = (Path(__file__).parents[2] / "docs/reference/server.md").read_text("utf-8")
+    told, methods, is_begun = set[str](), list[str](), False
+    for word in re.findall(r"\bGET|POST|DELETE|(?<=[ `])/[^`]+", page.partition("## ")[0]):
+        if word.startswith("/"):
+            told.update(f"{method} {word}" for method in methods)
+        else:
+            methods = [*(methods if is_begun else ()), word]
+        is_begun = not word.startswith("/")
+    described = app.openapi()["paths"].items()
+    assert {f"{method.upper()} {path}" for path, known in described for method in known} - told == set()
 
 
 @pytest.mark.parametrize("app", [{}], indirect=True)
