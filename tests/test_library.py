@@ -1,17 +1,20 @@
 """Insula in an agent that somebody else has: what it puts before the model, and that nothing of it raises."""
 
+import inspect
 import json
 import re
 from collections.abc import AsyncGenerator
+from contextlib import AbstractContextManager
 from itertools import pairwise
 from os.path import commonprefix
 from pathlib import Path
-from typing import Any, cast
+from typing import Any, cast, get_origin
 
 import pytest
 
 from insula import Controls, Identity, InputError, Metacognition, NotFound
 from insula.integrations.guest import Guest
+from insula.metacognition import Blocking
 from insula.session.regulator import Regulator
 from insula.testing import ScriptedModel, memory_store
 from insula_solve import Models
@@ -205,6 +208,20 @@ async def test_a_message_of_another_store_is_said_and_nothing_is_written(mind: M
 
 
 # Without `await`.
+
+
+def test_the_turn_without_await_takes_and_refuses_what_the_other_does(tmp_path: Path) -> None:
+    awaited, blocking = inspect.signature(Metacognition.turn), inspect.signature(Blocking.turn)
+    assert blocking.parameters == awaited.parameters
+    assert get_origin(blocking.return_annotation) is AbstractContextManager
+    said = inspect.getdoc(Metacognition.turn) or ""
+    assert (inspect.getdoc(Blocking.turn) or "").partition("Args:")[2] == said.partition("Args:")[2] != ""
+    with Metacognition.sync(tmp_path / "insula.db", embed=None) as mind:
+        with pytest.raises(InputError, match="The session 5 is no text"):
+            mind.turn("ana", cast(Any, 5), "Hello")
+        with mind.turn("ana", "s", "Hello") as turn:
+            assert turn.finish("Hi.").response == "Hi."
+        assert turn.over
 
 
 def test_a_tool_that_raises_does_not_leave_the_turn_open(tmp_path: Path) -> None:

@@ -3,7 +3,7 @@
 import asyncio
 import threading
 from collections.abc import Callable, Coroutine, Generator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from functools import wraps
 from typing import Any, Concatenate, ParamSpec, Self, TypeVar
 
@@ -76,12 +76,27 @@ class Blocking:
         self._check_open(work)
         return await asyncio.wrap_future(asyncio.run_coroutine_threadsafe(work, self._loop))
 
-    @contextmanager
     def turn(
         self, user: str, session: str, message: object, *, model: str = "", metadata: Metadata | None = None
-    ) -> Generator[Turn]:
-        """One exchange, to be entered with `with`; see `Turn`."""
-        turn = self.begin(user, session, message, model=model, metadata=metadata)
+    ) -> AbstractContextManager[Turn]:
+        """One exchange, to be entered with `with`; see `Turn`.
+
+        Args:
+            user: whose memory is used.
+            session: the conversation.
+            message: what the user says: a text, content parts, or a message of a library; pictures are passed over.
+            model: the name of the model that answers; how slow is too slow is known of each by itself.
+            metadata: what you say of what is said in it, to find it by: names with texts, numbers or truth values.
+
+        Raises:
+            InputError: the user or the session cannot be called so, the message is none, or the metadata is not kept.
+            StoreError: this was closed.
+        """
+        return self._enter_turn(self.mind.turn(user, session, message, model=model, metadata=metadata))
+
+    @contextmanager
+    def _enter_turn(self, turn: Turn) -> Generator[Turn]:
+        self.run_waiting(turn.open_turn())
         try:
             yield turn
         finally:
