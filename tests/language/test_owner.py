@@ -27,7 +27,7 @@ CASES = [
     ("de", "Die Frau meines Chefs ist Pilotin.", {"user/boss/wife"}),
     ("de", "Frau Schmidt ist meine Chefin.", {"schmidt"}),
     ("de", "Die Frau Dr. Weber wohnt in Ulm.", {"weber"}),
-    ("de", "Meine Frau Silke kocht.", {"user/wife"}),
+    ("de", "Meine Frau heißt Silke.", {"user/wife"}),
     ("de", "Ich habe meiner Ärztin gesagt, dass ich kaum schlafe.", {"user"}),
     ("de", "Lukas nimmt immer Pistazie.", {"lukas"}),
     ("de", "Kaffee trinke ich keinen.", {"user"}),

@@ -53,7 +53,7 @@ async def test_a_body_that_ends_halfway_is_said_to_be_no_json(make_service: Make
             "/agent/chat", content=cut, headers={"Content-Type": "application/json"}
         )
         (fault,) = found.json()["faults"]
-        assert (found.status_code, fault["where"]) == (422, "body")
+        assert (found.status_code, fault["where"].startswith("body.")) == (422, True)
         assert fault["why"].startswith("it is no JSON from its character ")
 
 

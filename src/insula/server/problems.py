@@ -196,11 +196,12 @@ def _describe_invalid(error: RequestValidationError, request: Request, known: Ma
 
 def _describe_fault(fault: Mapping[str, Any], request: Request) -> RequestFault:
     loc, why = cast("Sequence[str | int]", fault["loc"]), str(fault["msg"])
+    where = show_harmless(".".join(map(str, loc)))
     if fault["type"] == "json_invalid":
-        return RequestFault(where="body", why=f"it is no JSON from its character {loc[-1]} on")
+        return RequestFault(where=where, why=f"it is no JSON from its character {loc[-1]} on")
     if list(loc) == ["body"] and not _is_json(request.headers.get("content-type", "")):
         return RequestFault(where="body", why="it does not say that it is JSON; send Content-Type: application/json")
-    return RequestFault(where=show_harmless(".".join(map(str, loc))), why=why)
+    return RequestFault(where=where, why=why)
 
 
 def _is_json(kind: str) -> bool:
