@@ -266,6 +266,20 @@ async def test_what_is_told_of_somebody_else_stays_theirs_however_near(line: str
         assert shown(turn) == []
 
 
+@pytest.mark.parametrize(
+    ("old", "new", "ask"),
+    [
+        ("My doctor is Dr Patel.", "I changed doctors, it's Dr Lowe now.", "Who is my doctor?"),
+        ("I am allergic to walnuts.", "I'm not allergic to walnuts but to hazelnuts.", "What am I allergic to?"),
+    ],
+)
+async def test_a_line_that_answers_and_likely_changes_an_older_one_stands_before_it(
+    old: str, new: str, ask: str
+) -> None:
+    async with told(old, new, ask=ask) as turn:
+        assert shown(turn) == [new, old]
+
+
 @pytest.mark.parametrize("beside", ["Wir haben Vorhänge gekauft.", "Meine Schwester trinkt jetzt Tee."])
 async def test_what_is_newer_of_another_matter_leaves_what_answers_sure(beside: str) -> None:
     async with told("Ich trinke morgens immer Kaffee.", beside, ask="Was trinke ich morgens?") as turn:
