@@ -45,4 +45,5 @@ async def test_a_message_that_was_never_answered_is_sent_once() -> None:
         ("user", said),
         ("assistant", "In Portugal."),
     ]
+    assert await sent(["Hi!"], "Hi!", said) == [("user", "Hi!"), ("assistant", "Hi!")]
     assert await sent(["In Portugal."], said, said) == [("user", said), ("assistant", "In Portugal.")]

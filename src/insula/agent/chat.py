@@ -479,11 +479,11 @@ def find_answerable(lines: Sequence[TranscriptLine], message: str) -> list[Trans
         is_erased = is_erased if line.provenance == "assistant" else not line.content
         if line.content and not is_erased:
             kept.append(line)
-    next_words = [*(line.content for line in kept[1:]), message]
+    said_next = [*(line.content if line.provenance == "user" else "" for line in kept[1:]), message]
     return [
         line
-        for line, following in zip(kept, next_words, strict=False)
-        if line.provenance == "assistant" or line.content != following
+        for line, again in zip(kept, said_next, strict=False)
+        if line.provenance == "assistant" or line.content != again
     ]
 
 

@@ -21,7 +21,7 @@ from insula.memory.storage.filters import Filter
 from insula.memory.storage.store import Store
 from insula.memory.storage.views import memory_record
 from insula.metacognition import Metacognition
-from insula.metacognition.observing import Outcome, add_fact, amend_fact
+from insula.metacognition.observing import AdditionOutcome, add_fact, amend_fact
 from insula.operations import facts, memories
 from insula.operations.facts import Fact
 from insula.operations.memories import Deleted, MemoryPage
@@ -136,7 +136,7 @@ def _print_memory(memory: Memory) -> None:
     print("\n".join(lines.fold_text(said, columns, head, " " * len(head))))
 
 
-BECAME: Mapping[Outcome, str] = {
+OUTCOME_WORDS: Mapping[AdditionOutcome, str] = {
     "redacted": "What holds a secret is not kept.",
     "secret": "It holds a secret, so nothing of it was added.",
     "known": "That was remembered already.",
@@ -159,8 +159,8 @@ def add(
         return
     if fact:
         _print_fact(fact)
-    if outcome in BECAME:
-        print(BECAME[outcome])
+    if outcome in OUTCOME_WORDS:
+        print(OUTCOME_WORDS[outcome])
 
 
 def _open_mind(store: Store) -> Metacognition:

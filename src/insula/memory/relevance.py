@@ -42,10 +42,10 @@ BESIDE = 1.5
 """By how much the log-odds of a line may stay below the best one's, and it still stands beside it: of lives that others
 wrote the line that answers is among them in 86 of 100 questions, with 2.2 lines on average (at 0.8: 82 and 1.6), before
 what is asked for nearly alike stood there, too."""
-CHANGES, SAME_MATTER = 0.1, 0.54
+LESS_NEAR, SAME_MATTER = 0.1, 0.54
 """By how much less near a newer line may come to what is asked than the one that answers, and it stands before it; and
 the cosine of the questions that both answer from which it does: set by two changes that the tests hold."""
-CHANGED = -0.75
+LIKELY_CHANGE = -0.75
 """The log-odds from which a newer line that may answer by itself is taken to change the one that answers, and stands
 before it: of 160 changes told after a whole life 67 do, 55 by the two above alone; of 482 questions on what did not
 change two fewer get their line first (at -1.5: 75, and six; `insula bench changes`, whose counts were seen)."""
@@ -405,12 +405,12 @@ def _is_of_same_matter(newer: Relevance, older: Relevance, parts: Mapping[str, f
     """
     if newer.odds < BEARS or not parts:
         return newer.odds >= BEARS and _share_words(newer, older)
-    return parts["alike"] >= SAME_MATTER and parts["near"] >= _nearness(older) - CHANGES
+    return parts["alike"] >= SAME_MATTER and parts["near"] >= _nearness(older) - LESS_NEAR
 
 
 def _is_likely_change(newer: Relevance, parts: Mapping[str, float]) -> bool:
     """Whether a line that may answer by itself likely changes an older one: "I changed doctors, it's Dr Lowe now."."""
-    return bool(parts) and newer.odds >= ANSWERS and weigh_change(parts) >= CHANGED
+    return bool(parts) and newer.odds >= ANSWERS and weigh_change(parts) >= LIKELY_CHANGE
 
 
 def _nearness(relevance: Relevance) -> float:

@@ -23,6 +23,7 @@ from insula.screening import screen_text
 from insula.text import triggers
 from insula.text.analysis import LANGUAGES, Analysis, analyse_sentence, analyse_text
 from insula.text.pasted import is_payload, split_units
+from insula.text.wording import flatten_words
 
 WISH = "wish"
 """The first part of a preference's key; the second says for how long, the third of what of an answer it is."""
@@ -154,11 +155,6 @@ def _hands_over(pieces: Mapping[str, Vector], preferences: Sequence[Preference])
 def _is_plain(said: str, echoes: Sequence[str]) -> bool:
     repeats = len(said.split()) >= ECHO_WORDS and any(flatten_words(said) in echo for echo in echoes)
     return without_markers(said) == said and not repeats
-
-
-def flatten_words(text: str) -> str:
-    """A text in small letters, its words a space apart."""
-    return " ".join(text.lower().split())
 
 
 # The ledger.

@@ -39,6 +39,7 @@ from insula.redaction import is_redacted, redact, take_from_line
 from insula.screening import screen_text
 from insula.text.analysis import analyse_text, clean_text
 from insula.text.questions import find_asks, find_assertions
+from insula.text.wording import flatten_words
 from insula.turn.forgetting import Remainder
 from insula.types import Memory, Provenance
 from insula.value import is_object
@@ -212,19 +213,19 @@ async def amend_fact(engine: Engine, user: str, number: int, do: Do, text: str =
     return changed
 
 
-Outcome = Literal["added", "redacted", "secret", "known", "preference", "asked"]
+AdditionOutcome = Literal["added", "redacted", "secret", "known", "preference", "asked"]
 """What becomes of what a person adds: a fact; one but for a sentence that holds a secret, or nothing where there is no
 other; one that stands already; how they want answers; or nothing, since it asks something."""
 
 
-class Added(NamedTuple):
+class FactAddition(NamedTuple):
     """What became of what a person added."""
 
-    outcome: Outcome
+    outcome: AdditionOutcome
     fact: Fact | None = None
 
 
-async def add_fact(engine: Engine, user: str, text: str) -> Added:
+async def add_fact(engine: Engine, user: str, text: str) -> FactAddition:
     """Remember a fact in a person's own words, all of them; what is no fact goes where it belongs.
 
     Raises:
@@ -235,35 +236,31 @@ async def add_fact(engine: Engine, user: str, text: str) -> Added:
     check_names(user, ADDED)
     content = redact(clean_text(text).strip())
     if not drop_secret_sentences(content).strip():
-        return Added("secret")
+        return FactAddition("secret")
     with on_behalf_of(user):
         if known := await _find_same(engine, user, content):
-            return Added("known", known)
+            return FactAddition("known", known)
     analysis = analyse_redacted(content)
     if preferences := await asyncio.to_thread(_hear_preferences, engine, content, analysis.language):
         await _add_preferences(engine, user, content, preferences)
-        return Added("preference")
+        return FactAddition("preference")
     if any(ask.kind != "request" for ask in find_asks(analysis)) and not find_assertions(analysis):
-        return Added("asked")
+        return FactAddition("asked")
     line = read_line(text.strip(), "user")._replace(is_fact=True)
     (number,) = await remember_lines(engine, user, ADDED, [line])
     engine.backlog.reopen_user(user)
     with on_behalf_of(user):
         fact = await get_fact(engine.store, user, number)
-    return Added("redacted" if is_redacted(content) and not is_redacted(text) else "added", fact)
+    return FactAddition("redacted" if is_redacted(content) and not is_redacted(text) else "added", fact)
 
 
 async def _find_same(engine: Engine, user: str, content: str) -> Fact | None:
     """The latest fact of a user's that says the same, however it is spaced or written large."""
     holding = await engine.store.read(views.find_containing, user, " ".join(content.split()), FACTS, 1)
     found = await engine.store.read(views.find_memories, user, holding)
-    same = (number for number, memory in found.items() if _fold_text(memory.content) == _fold_text(content))
+    same = (number for number, memory in found.items() if flatten_words(memory.content) == flatten_words(content))
     number = next(same, None)
     return None if number is None else await get_fact(engine.store, user, number)
-
-
-def _fold_text(text: str) -> str:
-    return " ".join(text.casefold().split())
 
 
 def _hear_preferences(engine: Engine, content: str, language: str) -> tuple[OwnWish, ...]:

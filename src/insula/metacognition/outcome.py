@@ -15,6 +15,7 @@ from insula.redaction import redact
 from insula.session.snapshot import Advisory
 from insula.text.analysis import LANGUAGES, detect_language
 from insula.text.questions import find_asks
+from insula.text.wording import flatten_words
 from insula.turn import feedback, guidance
 from insula.turn.confidence import estimate_confidence
 from insula.turn.instructions import may_show
@@ -185,7 +186,7 @@ def quotes_memory(turn: "Turn", response: str) -> bool:
 
 def _plain_words(text: str) -> str:
     """A text without its line breaks, capitals and last full stop."""
-    return " ".join(text.casefold().split()).rstrip(".。!！")
+    return flatten_words(text).rstrip(".。!！")
 
 
 def shortfall_of(turn: "Turn", judged: Assessment, before: feedback.JudgedTurn | None) -> feedback.Shortfall | None:

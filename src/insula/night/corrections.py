@@ -21,7 +21,6 @@ from insula.memory.retrieval.embedding import embed_each
 from insula.memory.storage.changes import LessonChange
 from insula.memory.storage.rows import StoredGuidance, StoredSignal, TranscriptLine
 from insula.memory.storage.vectors import Embed
-from insula.memory.wishes import flatten_words
 from insula.redaction import without_markers
 from insula.screening import screen_text
 from insula.text import triggers
@@ -30,6 +29,7 @@ from insula.text.answers import apologises
 from insula.text.grammar import UNSPACED
 from insula.text.pasted import PLAIN_CHARS, own_words, split_units
 from insula.text.questions import AskKind, asks_in
+from insula.text.wording import flatten_words
 
 AGAIN = 0.6
 """From this likeness of their words on, two corrections say the same."""

@@ -31,6 +31,7 @@ from insula.screening import screen_text
 from insula.text.analysis import analyse_text, detect_language
 from insula.text.answers import number_words
 from insula.text.pasted import own_words, split_units
+from insula.text.wording import flatten_words
 
 QUOTED, NEAR = 0.15, 0.4
 """Nearness in meaning from which an item rests on words that it quotes, on feedback elsewhere in the sessions that it
@@ -469,4 +470,4 @@ def speaks_against(piece: Text, said: Iterable[Saying]) -> bool:
 
 
 def _flatten_text(text: str) -> str:
-    return " ".join(text.casefold().split()).strip(" .!?。！？")
+    return flatten_words(text).strip(" .!?。！？")

@@ -31,6 +31,11 @@ def undo_by(command: str) -> str:
     return f"(take it back: insula {command})"
 
 
+def flatten_words(text: str) -> str:
+    """A text in small letters, its words a space apart: two that are alike but for that say the same."""
+    return " ".join(text.lower().split())
+
+
 def shorten_line(text: str, most: int) -> str:
     """A text as one line of so many characters at most."""
     line = " ".join(text.split())

@@ -84,7 +84,7 @@ def make_verdict(
     return Verdict(kind, tuple(said), tone, told.memory.told if told else "", holds)
 
 
-def describe_preferences(saved: Sequence[str], ended: Sequence[str], language: str = "en") -> list[Claimed]:
+def describe_preferences(saved: Sequence[str], ended: Sequence[str], language: str) -> list[Claimed]:
     """What a message wants of all answers to come, and what of that it took back, in the words in which it stands."""
     return [
         *(say_claim("saved", "", language, words=shorten_line(words, NAMED_CHARS)) for words in saved),

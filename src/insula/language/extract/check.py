@@ -18,6 +18,7 @@ from insula.redaction import is_redacted, kinds
 from insula.screening import screen_text
 from insula.text.analysis import analyse_sentence, analyse_text, fold_accents
 from insula.text.pasted import QUOTED
+from insula.text.wording import flatten_words
 
 MOST_BY_LINE = 3
 """Facts that one line may end; one that ends more was misunderstood."""
@@ -223,7 +224,7 @@ def is_named(who: str, texts: Iterable[str], least: float = 1.0) -> bool:
 
 
 def _texts_overlap(text: str, other: str) -> bool:
-    first, second = " ".join(text.casefold().split()).strip(_ENDS), " ".join(other.casefold().split()).strip(_ENDS)
+    first, second = flatten_words(text).strip(_ENDS), flatten_words(other).strip(_ENDS)
     return bool(first and second) and (first in second or second in first)
 
 

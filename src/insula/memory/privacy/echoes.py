@@ -8,6 +8,7 @@ import sqlalchemy as sa
 
 from insula.memory.storage.schema import messages
 from insula.text.analysis import Sentence, analyse_text, words_of
+from insula.text.wording import flatten_words
 
 COMMON = 4
 """Other lines of the user's that may hold a word before it says nothing of the erased one."""
@@ -134,13 +135,8 @@ def find_echoes(connection: sa.Connection, user_id: int, message_id: int) -> tup
     ]
     own = [row for row in rows if row.provenance == "user" and row.id != message_id]
     rare = told.keep(_drop_said_words(told, (row.content for row in own), COMMON))
-    whole = _fold_text(said.content)
-    return echoes, [row.id for row in own if _fold_text(row.content) == whole or repeats_line(rare, row.content)]
-
-
-def _fold_text(text: str) -> str:
-    """A text by which it is the same, however it is spaced or written large."""
-    return " ".join(text.casefold().split())
+    whole = flatten_words(said.content)
+    return echoes, [row.id for row in own if flatten_words(row.content) == whole or repeats_line(rare, row.content)]
 
 
 def _has_function_word(signs: str, function: frozenset[str]) -> bool:

@@ -48,13 +48,13 @@ class ErasedTexts(NamedTuple):
     session: int | None
     """Whose line it was: what a record of a report draws from it goes."""
 
-    def stand_in(self, text: str) -> bool:
+    def is_quoted_in(self, text: str) -> bool:
         """Whether a text of a report holds some of it."""
-        if any(each in text for each in self.texts) or self.undoes(text):
+        if any(each in text for each in self.texts) or self.is_named_in(text):
             return True
         return not any(each in text for each in self.kept) and not self.words.isdisjoint(split_words(text))
 
-    def undoes(self, text: str) -> bool:
+    def is_named_in(self, text: str) -> bool:
         """Whether a text names guidance that is gone, as the command does that takes it back."""
         return any(name in text for name in self.guidance)
 
@@ -118,7 +118,7 @@ def _split_content(text: str) -> frozenset[str]:
 def drop_quotes(report: object, gone: ErasedTexts) -> object:
     """A report without what holds something erased: a text is emptied where it stands, a record is taken out whole."""
     if isinstance(report, str):
-        return ERASED if gone.stand_in(report) else report
+        return ERASED if gone.is_quoted_in(report) else report
     if is_list(report):
         return [drop_quotes(each, gone) for each in report if not (is_object(each) and _holds_erased(each, gone))]
     if not is_object(report):
@@ -132,7 +132,10 @@ def drop_quotes(report: object, gone: ErasedTexts) -> object:
 def _drop_lines(says: Sequence[object], undo: Sequence[object], gone: ErasedTexts) -> list[object]:
     """What a person was told, the lines emptied that quote something erased; the first one counts them."""
     pairs = zip_longest(says[1:], undo[: len(says) - 1], fillvalue="")
-    return [*says[:1], *(ERASED if gone.stand_in(str(text)) or gone.undoes(str(by)) else text for text, by in pairs)]
+    return [
+        *says[:1],
+        *(ERASED if gone.is_quoted_in(str(text)) or gone.is_named_in(str(by)) else text for text, by in pairs),
+    ]
 
 
 def _holds_erased(record: Mapping[str, object], gone: ErasedTexts) -> bool:

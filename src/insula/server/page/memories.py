@@ -40,7 +40,6 @@ SAID = {
     "unmute": "It is used in answers again.",
     "undo": "It is as it was before.",
 }
-OTHERS = "hold words of it; they stand until you erase them"
 CAN_UNDO = frozenset({"correct", "pin", "unpin", "mute", "unmute"})
 
 router = APIRouter(include_in_schema=False)
@@ -94,8 +93,11 @@ async def _find_facts(service: Service, user: str, numbers: str) -> FactPage:
 
 
 def _describe_others(count: int) -> str:
-    stand = "holds words of it; it stands until you erase it" if count == 1 else OTHERS
-    return f"{format_count(count, 'other fact')} {stand}, too." if count else ""
+    """What is said of the facts that hold words of what was erased; nothing where there are none."""
+    if not count:
+        return ""
+    stand = "holds words of it; it stands" if count == 1 else "hold words of it; they stand"
+    return f"{format_count(count, 'other fact')} {stand} until you erase {'it' if count == 1 else 'them'}, too."
 
 
 @router.get("/memory/transcript")
