@@ -65,7 +65,7 @@ def sense_action(state: State, action: Action, on: frozenset[str] = DEFAULT) -> 
     known = (*state.known, action.id)[-KNOWN:] if action.id else state.known
     state = _note_allowed(state, action)
     window = (*state.window, action)[-WINDOW:]
-    state = state.replace(turn=turn, known=known, carry=_count_action(state.carry, window))
+    state = state.replace(turn=turn, known=known, carry=_count_action(state.carry, action))
     if not action.ran and not action.denied:
         return Sensed(state=state)
     goals, shut = update_goals(state.goals, action, turn.number)
@@ -206,7 +206,7 @@ def hear_user(state: State, at: float, words: str = "") -> State:
 def take_instructions(state: State, at: float, heard: "tuple[Instruction, ...]") -> State:
     """The state after a message of the user's in which they said these words."""
     turn = state.turn.number
-    carry = state.carry.replace(user_at=at, user_turn=turn, progress_turn=turn, progress=0, level=0)
+    carry = state.carry.replace(user_at=at, user_turn=turn, progress_turn=turn, level=0)
     asked = {act for instruction in heard if instruction.kind in {REQUEST, LIFT} for act in instruction.acts}
     return _merge_instructions(state, at, heard).replace(
         window=(), carry=carry, watch=None, wait=None, turn=close_turn(state.turn, ()), asked=tuple(sorted(asked))
@@ -227,19 +227,14 @@ def forget_context(state: State) -> State:
     return state.replace(window=(), watch=None, held="")
 
 
-def _count_action(carry: Carry, window: tuple[Action, ...]) -> Carry:
-    action = window[-1]
+def _count_action(carry: Carry, action: Action) -> Carry:
     commits = COMMITS in action.acts and (action.ok or PUSHES in action.acts)  # what failed was the push
     progress = action.is_progress or commits or (action.ok and action.proves)
     if action.context:
         from insula.coding.step.senses.o2 import pace_carry
 
         carry = pace_carry(carry, action)
-    return carry.replace(
-        calls=carry.calls + 1,
-        progress=carry.progress + (bool(progress) and carry.progress_turn != action.nth),
-        progress_turn=action.nth if progress else carry.progress_turn,
-    )
+    return carry.replace(progress_turn=action.nth) if progress else carry
 
 
 def _follow_wait(wait: Wait | None, action: Action) -> Wait | None:

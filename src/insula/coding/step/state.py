@@ -24,7 +24,6 @@ KEYS = 40
 class Carry(Value):
     """What the window cannot hold: counts since the session began and since the user spoke."""
 
-    calls: int = 0
     context: int = 0
     """Tokens in the context, as the host last counted them; 0 unknown."""
     first_context: int = 0
@@ -39,10 +38,8 @@ class Carry(Value):
     """When the user last spoke; 0 where nobody did, or nobody attends."""
     user_turn: int = 0
     """The turn that the agent was in then."""
-    progress: int = 0
-    """Turns since then in which a file was changed, or something was committed or shown to work."""
     progress_turn: int = 0
-    """The last of them."""
+    """The last turn since then in which a file was changed, or something was committed or shown to work."""
     level: int = 0
     """How often Chronos has spoken since then."""
 
@@ -110,8 +107,6 @@ class Reading(Value):
     goal: Goal | None = None
     label: str = ""
     """What it is about, as it may be named."""
-    ratio: float = 0.0
-    """Of O2: recent tokens per turn over the baseline."""
     full: float = 0.0
     """Of O2: share of the context that is used; 0 unknown."""
     minutes: int = 0

@@ -35,7 +35,7 @@ def feel(state: State, action: Action) -> Reading | None:
     if recent < VELOCITY * carry.pace or recent < LEAST_TOKENS:
         return None
     full = action.context / action.context_window if action.context_window else 0.0
-    return Reading(sense=NAME, count=round(recent), key=f"o2 {state.turn.number}", ratio=recent / carry.pace, full=full)
+    return Reading(sense=NAME, count=round(recent), key=f"o2 {state.turn.number}", full=full)
 
 
 def pace_carry(carry: Carry, action: Action) -> Carry:
