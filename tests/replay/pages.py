@@ -97,7 +97,7 @@ def _get_stuck(chance: random.Random, made: Replayed, rows: list[TimelinePoint])
         rung = min(4, 1 + count // 5) if count > 1 else 0
         reading = Reading(sense=sense, count=count, key="k", form="alike" if sense == nociception.NAME else "same")
         speaks = count in {2, 5, 10, 15}
-        said = write_text(State(), reading, rung) if speaks else said
+        said = write_text(State(), reading, rung)[0] if speaks else said
         rows[place] = _failing(rows[place], first, sense, rung if speaks else 0, said if speaks else "")
         made.readings[sense] += 1
         made.rungs.update([rung] * speaks)

@@ -112,15 +112,16 @@ def _choose_text(state: State, readings: tuple[Reading, ...], at: float) -> Sens
     for reading in readings:
         climbs = reading.sense in CLIMBING
         rung = next_rung(state.steps, reading.key, reading.count, state.turn.number) if climbs else 0
-        told = write_text(state, reading, rung) if rung or (not climbs and reading.key not in state.keys) else ""
+        if not rung and (climbs or reading.key in state.keys):
+            continue
+        told, said = write_text(state, reading, rung)
         if told:
-            return Sensed(state=_note_text(state, reading, rung, told, at), said=reading, rung=rung, text=told)
+            noted = _note_text(state.replace(said=said), reading, rung, at)
+            return Sensed(state=noted, said=reading, rung=rung, text=told)
     return Sensed(state=state)
 
 
-def _note_text(state: State, reading: Reading, rung: int, told: str, at: float) -> State:
-    from insula.coding.step.wording import remember_sentences
-
+def _note_text(state: State, reading: Reading, rung: int, at: float) -> State:
     turn, carry = state.turn.number, state.carry
     if reading.sense == "chronos":
         from insula.coding.step.senses.chronos import count_level
@@ -128,7 +129,7 @@ def _note_text(state: State, reading: Reading, rung: int, told: str, at: float) 
         carry = carry.replace(level=count_level(state, at))
     if reading.sense == "o2":
         carry = carry.replace(o2_at=turn)
-    state = state.replace(carry=carry, spoke=turn, said=remember_sentences(state, reading, rung, told))
+    state = state.replace(carry=carry, spoke=turn)
     if not rung:
         return state.replace(keys=(*state.keys, reading.key)[-KEYS:])
     before = next((step for step in state.steps if step.key == reading.key), None)
@@ -181,14 +182,13 @@ def sense_end(state: State, said: str, on: frozenset[str] = DEFAULT) -> Sensed:
 
 def _tell_once(state: State, readings: "Iterable[Reading]") -> Sensed:
     """The text of the first of the readings that was not spoken of yet; they are on no ladder."""
-    from insula.coding.step.wording import remember_sentences, write_text
+    from insula.coding.step.wording import write_text
 
     for reading in readings:
-        told = write_text(state, reading) if reading.key not in state.keys else ""
+        told, said = write_text(state, reading) if reading.key not in state.keys else ("", ())
         if told:
             keys = (*state.keys, reading.key, *(each.key for each in reading.more))[-KEYS:]
-            state = state.replace(said=remember_sentences(state, reading, 0, told), keys=keys)
-            return Sensed(state=state, said=reading, text=told)
+            return Sensed(state=state.replace(said=said, keys=keys), said=reading, text=told)
     return Sensed(state=state)
 
 

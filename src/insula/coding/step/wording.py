@@ -28,31 +28,22 @@ LONGEST = 400
 _SIZE = 8
 
 
-def write_text(state: State, reading: Reading, rung: int = 0) -> str:
-    """What to say of a reading, from a rung of the ladder where it climbs; empty where it has all been said."""
+def write_text(state: State, reading: Reading, rung: int = 0) -> "tuple[str, tuple[str, ...]]":
+    """What to say of a reading, from a rung of the ladder where it climbs; empty where it has all been said.
+
+    With it the sentences that were said in the session, those of the text among them.
+    """
     sense = load_sense(reading.sense)
     fact = sense.fact(reading)
     if hash_text(fact, _SIZE) in state.said:
-        return ""
-    advice = next(
-        (
-            sentence
-            for sentence in sense.ADVICE.get(AHEAD if reading.ahead else rung, ())
-            if hash_text(sentence, _SIZE) not in state.said
-        ),
-        "",
-    )
-    return f"{SIGN}{fact} {advice}".rstrip()[:LONGEST]
+        return "", state.said
+    advices = sense.ADVICE.get(AHEAD if reading.ahead else rung, ())
+    advice = next((each for each in advices if hash_text(each, _SIZE) not in state.said), "")
+    text = f"{SIGN}{fact} {advice}".rstrip()[:LONGEST]
+    said = [fact, *(each for each in advices if each in text)]
+    return text, (*state.said, *(hash_text(each, _SIZE) for each in said))[-SENTENCES:]
 
 
 def write_question(reading: Reading) -> str:
     """What the host asks the user before a call that their own words rule out."""
     return f"{SIGN}{load_sense(reading.sense).fact(reading)}"[:LONGEST]
-
-
-def remember_sentences(state: State, reading: Reading, rung: int, told: str) -> tuple[str, ...]:
-    """The sentences that were said, with those of a text."""
-    sense = load_sense(reading.sense)
-    advice = sense.ADVICE.get(AHEAD if reading.ahead else rung, ())
-    said = [sense.fact(reading), *(sentence for sentence in advice if sentence in told)]
-    return (*state.said, *(hash_text(sentence, _SIZE) for sentence in said))[-SENTENCES:]
