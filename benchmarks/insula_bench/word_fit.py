@@ -61,7 +61,7 @@ def fit(name: str, write: bool) -> dict[str, Any]:
     if write:
         weights = _train(name, flat, starts, labels, np.arange(len(said)))
         data = np.clip(np.round(weights / heads.SCALE), -127, 127).astype(np.int8).tobytes()
-        (PACKAGE / heads.FILES[name]).write_bytes(zlib.compress(bytes(form) + data, 9))
+        (PACKAGE / f"{name}.bin").write_bytes(zlib.compress(bytes(form) + data, 9))
     return report
 
 

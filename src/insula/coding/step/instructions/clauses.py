@@ -5,6 +5,7 @@ What follows an announcement of the words of others ("the issue says:", a headin
 
 import os
 import re
+from functools import cache
 
 from insula.coding.step.instructions import heads
 from insula.coding.step.person import is_of_host, strip_pasted
@@ -21,15 +22,11 @@ if TYPE_CHECKING:
 _WORDS = "words.json"
 
 
+@cache
 def load_table() -> "Table":
     """The table; read once in a process."""
-    if not _READ:
-        with open(os.path.join(os.path.dirname(__file__), _WORDS), encoding="utf-8") as file:
-            _READ.update(load_json(file.read()))
-    return _READ
-
-
-_READ: "Table" = {}
+    with open(os.path.join(os.path.dirname(__file__), _WORDS), encoding="utf-8") as file:
+        return load_json(file.read())
 
 
 def list_telling(words: "Iterable[str]") -> "set[str]":
@@ -42,6 +39,11 @@ def says(low: str, *kinds: str) -> bool:
     return any(re.search(load_table()[kind], low) for kind in kinds)
 
 
+def is_conditional(low: str) -> bool:
+    """Whether it is ruled out under a condition alone, other than that the user agrees first."""
+    return says(low, "conditions") and not says(low, "asking")
+
+
 READ = 24_000
 """Characters of a message that are looked at, from its beginning and from its end."""
 MOST = 240
@@ -50,9 +52,7 @@ ANNOUNCED = 0.9
 """How probable it must be that a line announces the words of others."""
 SENTENCE = 1_200
 """A longer sentence was hardly typed for an agent."""
-_WIDE = r"[\u3040-\u30ff\u3400-\u9fff]"
-
-_SENTENCE = rf"(?<=[.!?…])[\s\"')\]]+|(?<=[。！？])|(?<=[!?])(?={_WIDE})|\n+"
+_SENTENCE = rf"(?<=[.!?…])[\s\"')\]]+|(?<=[。！？])|(?<=[!?])(?={heads.WIDE})|\n+"
 _BOLD = r"\s*(?:[-*•·]|\d+[.)])?\s*\*\*"
 """How a line begins that a program wrote: nobody types a heading in bold into a prompt."""
 BULLET = r"^\s*(?:[-*•·]|\d+[.)]|\(?[a-z]\))\s+"
@@ -102,7 +102,7 @@ def lower_text(text: str) -> str:
     return text.lower() if text.isascii() else re.sub(_SCRIPTS, " ", text.lower())
 
 
-_SCRIPTS = rf"(?<=[a-z0-9`./-])(?={_WIDE})|(?<={_WIDE})(?=[a-z0-9`./-])"
+_SCRIPTS = rf"(?<=[a-z0-9`./-])(?={heads.WIDE})|(?<={heads.WIDE})(?=[a-z0-9`./-])"
 
 
 def split_clauses(message: str) -> "tuple[Clause, ...]":
@@ -190,7 +190,7 @@ def _cut_clauses(sentence: str) -> "list[Clause]":
     asks = sentence.rstrip(" \"')").endswith(("?", "？", "吗", "か", "か。"))
     clauses: list[Clause] = []
     pieces = _join_subclauses(re.split(load_table()["clauses"], re.sub(_NAME_IN_BRACKETS, r" \1 ", sentence)))
-    if asks and len(pieces) > 1 and len(pieces[-1].split()) <= _TAG_WORDS and not re.search(_WIDE, pieces[-1]):
+    if asks and len(pieces) > 1 and len(pieces[-1].split()) <= _TAG_WORDS and not re.search(heads.WIDE, pieces[-1]):
         asks, sentence = False, sentence.rstrip("? \"')")  # "…, ok?" asks nothing
     for place, piece in enumerate(pieces, 1):
         text = piece.strip(" ,;:，、；：")

@@ -7,7 +7,15 @@ told again. Where an act of version control is named, its negation is told by th
 import re
 
 from insula.coding.step.instructions import heads
-from insula.coding.step.instructions.clauses import Clause, list_telling, load_table, lower_text, says, split_clauses
+from insula.coding.step.instructions.clauses import (
+    Clause,
+    is_conditional,
+    list_telling,
+    load_table,
+    lower_text,
+    says,
+    split_clauses,
+)
 from insula.coding.step.instructions.instruction import (
     ASKED,
     BAN,
@@ -212,7 +220,7 @@ def _is_certain(instruction: Instruction, message: str, orders: bool) -> bool:
         both = instruction.programs and instruction.likes  # "npmではなくpnpmを使ってください。"
         return bool(both or (orders and (instruction.programs or instruction.likes)))
     if instruction.kind == ONLY:
-        conditional = _is_conditional(lower_text(instruction.clause))  # "if the only change is to *.md"
+        conditional = is_conditional(lower_text(instruction.clause))  # "if the only change is to *.md"
         return bool(instruction.paths) and not conditional
     if _rules_out_calls(instruction):
         return orders or not instruction.paths or _leads_with_ban(instruction)
@@ -472,7 +480,7 @@ def _make_instruction(kind: str, clause: Clause, named: Named) -> Instruction:
     touches = says(low, "touches")
     if kind == BAN and named.paths and not named.acts:
         touches = touches or says(low, "keeps") or _stands_first(named.paths[0], low)
-    depends = _is_conditional(re.sub(load_table()["until"], " ", low))  # what is ruled out until something is so now
+    depends = is_conditional(re.sub(load_table()["until"], " ", low))  # what is ruled out until something is so now
     said = _show_sentence(clause)
     return Instruction(
         kind=kind,
@@ -530,16 +538,11 @@ def _show_sentence(clause: Clause) -> str:
 # Acts that are denied.
 
 
-def _is_conditional(low: str) -> bool:
-    """Whether it is ruled out under a condition alone, other than that the user agrees first."""
-    return says(low, "conditions") and not says(low, "asking")
-
-
 def _is_ruled_out(act: str, low: str) -> bool:
     """Whether an act is ruled out as such, and not of one thing alone or under a condition."""
     words = load_table()
     matches = list(re.finditer(words["acts"][act], low))
-    if _is_conditional(low):
+    if is_conditional(low):
         return False
     first, last = matches[0], matches[-1]
     if says(low, "places") or says(low[last.end() :], "asking"):
@@ -558,7 +561,7 @@ def names_nothing(text: str) -> bool:
 _OF_FILES = r"\s+(?:folders?|director(?:y|ies)|files?|modules?)\b"
 """Behind the name of an act: "the migrations folder" names files and no act."""
 _CODE = r"[/\\`_]|\w\.\w"
-_LATIN = r"(?:(?![\u3040-\u30ff\u3400-\u9fff])[^\W_])+(?:['’-](?:(?![\u3040-\u30ff\u3400-\u9fff])[^\W_])+)*"
+_LATIN = rf"(?:(?!{heads.WIDE})[^\W_])+(?:['’-](?:(?!{heads.WIDE})[^\W_])+)*"
 _NEAR, _BEHIND = 42, 24
 """Characters between a negation and what it is about: before it, and behind it."""
 _BETWEEN = 4

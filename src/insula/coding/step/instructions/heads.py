@@ -7,6 +7,7 @@ and not of what. The weights stand in a file of bytes that `insula bench word --
 import os
 import re
 import zlib
+from functools import cache
 
 from insula.coding.step import programs
 
@@ -24,7 +25,6 @@ DEMAND = ("run", "write", "test", "act", "other")
 or pull request; anything else, which nothing but reading can judge."""
 BUCKETS = {"prompt": 1 << 16, "report": 1 << 14, "demand": 1 << 14}
 CLASSES = {"prompt": PROMPT, "report": REPORT, "demand": DEMAND}
-FILES = {"prompt": "prompt.bin", "report": "report.bin", "demand": "demand.bin"}
 SCALE = 1 / 8
 """A weight of 1 in the file counts so much."""
 _SIZES = (3, 4)
@@ -158,13 +158,9 @@ def _to_chances(sums: "Sequence[int]", scale: float) -> "list[float]":
     return [power / total for power in powers]
 
 
+@cache
 def _read_head(name: str) -> "tuple[bytes, memoryview]":
-    """The words of form and the weights of a head."""
-    if name not in _READ:  # once in a process
-        with open(os.path.join(os.path.dirname(__file__), FILES[name]), "rb") as file:
-            data = zlib.decompress(file.read())
-        _READ[name] = data[: WORDS >> 3], memoryview(data[WORDS >> 3 :]).cast("b")
-    return _READ[name]
-
-
-_READ: "dict[str, tuple[bytes, memoryview]]" = {}
+    """The words of form and the weights of a head; read once in a process."""
+    with open(os.path.join(os.path.dirname(__file__), f"{name}.bin"), "rb") as file:
+        data = zlib.decompress(file.read())
+    return data[: WORDS >> 3], memoryview(data[WORDS >> 3 :]).cast("b")
