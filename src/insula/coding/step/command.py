@@ -500,6 +500,11 @@ def list_acts(words: "tuple[str, ...]") -> "list[str]":
     return [*acts, INSTALLS] if get_kind(words) == programs.INSTALL else acts
 
 
+def list_same_acts(act: str) -> "set[str]":
+    """The acts by which an act is done: a push with force is a push."""
+    return {PUSHES, FORCES} if act == PUSHES else {act}
+
+
 def _list_git_acts(first: str, words: "tuple[str, ...]", rest: "set[str]") -> "list[str]":
     if first == "commit" or (first in {"merge", "rebase", "cherry-pick"} and "--continue" in rest):
         acts = [COMMITS, "amend"] if first == "commit" and "--amend" in rest else [COMMITS]

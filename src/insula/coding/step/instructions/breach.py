@@ -9,19 +9,13 @@ import re
 
 from insula.coding.step.action import EDIT, EXECUTE
 from insula.coding.step.command import (
-    BYPASSES,
-    COMMITS,
     DELETES,
-    FORCES,
-    MERGES,
-    PUSHES,
-    RESETS,
-    STASHES,
     adds_package,
     get_word,
     is_read_only,
     list_acts,
     list_deleted,
+    list_same_acts,
     list_written,
     make_label,
     names_program,
@@ -29,7 +23,7 @@ from insula.coding.step.command import (
     show_command,
 )
 from insula.coding.step.fingerprint import EDITS, EXECUTES, PATHS, get_patch, get_target, list_patched, read_edit
-from insula.coding.step.instructions.clauses import says
+from insula.coding.step.instructions.clauses import is_conditional, says
 from insula.coding.step.instructions.instruction import (
     ASKED,
     BAN,
@@ -175,15 +169,14 @@ def _find_broken(instruction: Instruction, call: CallEffects, cwd: str, freed: "
     """How a call breaks one instruction that rules something out or sets a way."""
     target, how = _find_banned_run(instruction, call, cwd, freed), "runs"
     if not target and instruction.kind != HOW:
-        changed = [("edits", path) for path in call.paths if _forbids_edit(instruction, make_relative(path, cwd), cwd)]
+        written, deleted = ([make_relative(path, cwd) for path in paths] for paths in (call.paths, call.deleted))
+        changed = [("edits", path) for path in written if _forbids_edit(instruction, path, cwd)]
         if instruction.edits or instruction.deletes:
-            changed += [
-                ("deletes", path) for path in call.deleted if _names_file(instruction, make_relative(path, cwd), cwd)
-            ]
+            changed += [("deletes", path) for path in deleted if _names_file(instruction, path, cwd)]
         for how, path in changed:
             asked = how == "deletes" and any(_asks_to_delete(each) for each in freed if each.at > instruction.at)
-            if not asked and not _is_freed(instruction, make_relative(path, cwd), freed):
-                return Breach(instruction=instruction, target=make_relative(path, cwd), how=how)
+            if not asked and not _is_freed(instruction, path, freed):
+                return Breach(instruction=instruction, target=path, how=how)
     if not target and instruction.kind == BAN:
         target, how = _find_written(instruction, call), "writes"
     return Breach(instruction=instruction, target=target, how=how) if target else None
@@ -294,21 +287,10 @@ def _asks_for(request: Instruction, path: str, limit: Instruction) -> bool:
 
 # Programs and acts.
 
-_ACTS = {
-    "commit": {COMMITS},
-    "push": {PUSHES, FORCES},
-    "force-push": {FORCES},
-    "stash": {STASHES},
-    "merge": {MERGES},
-    "reset": {RESETS},
-    "bypass": {BYPASSES},
-}
-"""What of a command does an act; of the others the act has its own name."""
-
 
 def _find_banned_run(instruction: Instruction, call: CallEffects, cwd: str, freed: "list[Instruction]") -> str:
     """The command that an instruction rules out: by its program, by its words, or by what it does."""
-    if not call.runs or _is_conditional(instruction):
+    if not call.runs or is_conditional(instruction.clause.lower()):
         return ""
     for run in call.runs:
         named = any(names_program(run, program) for program in instruction.programs)
@@ -341,11 +323,11 @@ def _find_act(instruction: Instruction, act: str, call: CallEffects, cwd: str, a
     if act == "install":
         adding = (run for run in call.runs if adds_package(run.words))
         return next((show_command(run) for run in adding if asked.isdisjoint(_split_names(" ".join(run.words)))), "")
-    if act == "delete":
+    names = list_same_acts(act)
+    if act == DELETES:
         is_done = DELETES in call.acts and any(map(_is_inside, call.deleted)) and not instruction.paths
     else:
-        is_done = bool(_ACTS.get(act, {act}) & set(call.acts)) and _is_at_place(instruction, act, call, cwd)
-    names = _ACTS.get(act, {act})
+        is_done = not names.isdisjoint(call.acts) and _is_at_place(instruction, act, call, cwd)
     doing = (run for run in call.runs if names.intersection(list_acts(run.words)))
     return show_command(next(doing, call.runs[0])) if is_done else ""
 
@@ -375,16 +357,11 @@ def _is_at_place(instruction: Instruction, act: str, call: CallEffects, cwd: str
 
 def can_be_judged(instruction: Instruction) -> bool:
     """Whether a call can show that it is broken: it names paths, programs, acts, or a command by its words."""
-    if instruction.kind not in {BAN, HOW, ONLY} or _is_conditional(instruction):
+    if instruction.kind not in {BAN, HOW, ONLY} or is_conditional(instruction.clause.lower()):
         return False
     rivals = any(instruction.likes in family for family in _FAMILIES)
     ruled_out = instruction.kind == BAN and (instruction.acts or list_command_names(instruction))
     return bool(instruction.programs or instruction.guards_files or rivals or ruled_out)
-
-
-def _is_conditional(instruction: Instruction) -> bool:
-    low = instruction.clause.lower()
-    return says(low, "conditions") and not says(low, "asking")
 
 
 def _is_rival(likes: str, run: SimpleCommand) -> bool:

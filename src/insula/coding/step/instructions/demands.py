@@ -10,10 +10,10 @@ from insula.coding.step import programs
 from insula.coding.step.action import EDIT, EXECUTE, OTHER
 from insula.coding.step.command import (
     COMMITS,
-    FORCES,
     PUSHES,
     get_kind,
     is_read_only,
+    list_same_acts,
     names_program,
     show_command,
 )
@@ -59,16 +59,10 @@ class Demand(Value):
     """The command, the kind of check, or the file."""
     form: str
     """`command`, `check`, `file`, `test` or `act`."""
-
-
-class Unmet(Value):
-    """A demand that nothing met."""
-
-    demand: Demand
-    why: str
-    """`never`, `red`, `stale` or `untouched`."""
-    missing: str
-    """What is missing, or the command that came out red."""
+    why: str = ""
+    """Of one that nothing met: `never`, `red`, `stale` or `untouched`."""
+    missing: str = ""
+    """... and what is missing, or the command that came out red."""
 
 
 def list_demands(instruction: Instruction) -> "list[Demand]":
@@ -89,7 +83,7 @@ def list_demands(instruction: Instruction) -> "list[Demand]":
     ]
 
 
-_ACTS = {"commit": {COMMITS}, "push": {PUSHES, FORCES}, "pr": {"pr"}}
+_ACTS = (COMMITS, PUSHES, "pr")
 _CHECKS = {"suite": programs.TEST, "lint": programs.LINT, "types": programs.TYPES, "build": programs.BUILD}
 _DOCUMENTS = ("changelog", "readme")
 _FILES = (*programs.SETTINGS_FILES, ".md", ".mdx", ".rst", ".txt", ".adoc", ".csv", ".ipynb")
@@ -147,7 +141,7 @@ _FORMS: "dict[str, Callable[[Instruction, str], Forms]]" = {
 
 def list_unmet(
     instructions: "Sequence[Instruction]", done: "Sequence[Action]", said: str, latest: float
-) -> "list[Unmet]":
+) -> "list[Demand]":
     """The demands that nothing met and of which the agent says nothing itself, in the order in which they were made.
 
     Args:
@@ -157,13 +151,13 @@ def list_unmet(
     """
     if not any(act.at >= latest and (act.kind == EDIT or act.changes or act.acts) for act in done):
         return []
-    unmet: list[Unmet] = []
+    unmet: list[Demand] = []
     for instruction in instructions:
         demands = list_demands(instruction) if instruction.kind == REQUEST and instruction.at >= latest else ()
         for demand in demands:
             why, missing = _find_missing(demand, [act for act in done if act.at >= instruction.at], said)
             if why and not _is_admitted(demand, said):
-                unmet.append(Unmet(demand=demand, why=why, missing=missing or demand.target))
+                unmet.append(demand.replace(why=why, missing=missing or demand.target))
     return unmet
 
 
@@ -184,7 +178,7 @@ def _find_missing(demand: Demand, since: "list[Action]", said: str) -> "tuple[st
 def _does_act(act: "Action", name: str) -> bool:
     """Whether an act is a commit, a push or a pull request, or a command that nobody knows and that says so."""
     says_so = act.kind == EXECUTE and act.ok and re.search(rf"\b{name}\b", act.target) is not None
-    return says_so or not _ACTS[name].isdisjoint(act.acts)
+    return says_so or not list_same_acts(name).isdisjoint(act.acts)
 
 
 def _may_write(act: "Action", name: str) -> bool:

@@ -11,7 +11,7 @@ from insula.coding.step.wording import join_names
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from insula.coding.step.instructions.demands import Unmet
+    from insula.coding.step.instructions.demands import Demand
 
 NAME = "unmet"
 LABEL = "what you asked for was not done"
@@ -44,14 +44,13 @@ ROOM = 320
 """Characters of the fact, so that what is to be done about it still stands behind it."""
 
 
-def _read_unmet(unmet: "Unmet") -> Reading:
-    demand = unmet.demand
+def _read_unmet(demand: "Demand") -> Reading:
     return Reading(
         sense=NAME,
         count=1,
         key=f"unmet {demand.instruction.id} {demand.target}",
-        form=unmet.why,
-        label=unmet.missing,
+        form=demand.why,
+        label=demand.missing,
         said=screen_words(demand.instruction.said),
         kind=demand.form,
     )
@@ -62,8 +61,7 @@ _NEVER = {
     "check": "no {0} was run",
     "act": "there was no {0}",
 }
-_ACTS = {"commit": "commit", "push": "push", "pr": "pull request"}
-_FILES = {"changelog": "the changelog", "readme": "the README", "test": "no test"}
+_FILES = {"changelog": "the changelog", "readme": "the README"}
 
 
 def fact(reading: Reading) -> str:
@@ -75,7 +73,7 @@ def fact(reading: Reading) -> str:
 
 def name_missing(reading: Reading) -> str:
     """What is missing, as a sentence that goes on."""
-    name = _ACTS.get(reading.label, reading.label)
+    name = "pull request" if reading.label == "pr" else reading.label
     if reading.form == "red":
         return f"`{name}` failed when it was last run"
     if reading.form == "stale":
