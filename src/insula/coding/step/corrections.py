@@ -23,9 +23,8 @@ from insula.value import Value, is_list
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
-    from typing import Any
 
-    Record = dict[str, Any]
+    from insula.coding.step.trace import Record
 
 FOLDER = "asked"
 READ_LIMIT = 1 << 18

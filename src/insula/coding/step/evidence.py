@@ -27,9 +27,8 @@ from insula.value import Value, dump_json, load_json
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
-    from typing import Any
 
-    Record = dict[str, Any]
+    from insula.coding.step.trace import Record
 
 FOLDER = "evidence"
 OUTSIDE = "global"
@@ -282,7 +281,7 @@ def _list_agents(folder: str) -> list[str]:
 
 
 def _has_ended(folder: str) -> bool:
-    records = list(parse_records(read_end(f"{folder}/{trace.FILE}", _TAIL)))
+    records = trace.read_tail(folder, _TAIL)
     return bool(records) and records[-1].get("e") == "end"
 
 

@@ -345,8 +345,6 @@ def _load_rules(state: State, record: "Record") -> State:
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable
-    from typing import Any
 
     from insula.coding.step.instructions.instruction import Instruction
-
-    Record = dict[str, Any]
+    from insula.coding.step.trace import Record

@@ -116,9 +116,9 @@ def read_trace(folder: str, start: int = 0, limit: int = 1 << 24) -> "tuple[list
     return list(parse_records(data[:end])), start + end
 
 
-def read_tail(folder: str) -> "list[Record]":
-    """The whole records in the last 64 KB; none where there is no trace."""
-    return list(parse_records(read_end(f"{folder}/{FILE}", TAIL)))
+def read_tail(folder: str, limit: int = TAIL) -> "list[Record]":
+    """The whole records in the last bytes of the trace; none where there is no trace."""
+    return list(parse_records(read_end(f"{folder}/{FILE}", limit)))
 
 
 def dump_records(records: "Iterable[Record]") -> bytes:

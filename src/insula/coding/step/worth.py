@@ -9,7 +9,6 @@ A text that climbs the ladder is withheld for a whole trouble, by lot, in a shar
                  that it was none: the last word on a kind counts
 """
 
-import os
 import re
 
 from insula.coding.step import trace
@@ -20,11 +19,10 @@ from insula.coding.step.trace import append_lines, parse_records, read_end
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
-    from typing import Any
 
     from insula.coding.step.proprioception import Sensed
+    from insula.coding.step.trace import Record
 
-    Record = dict[str, Any]
     Kind = tuple[str, str, str]
 
 QUIET = "quiet.jsonl"
@@ -52,13 +50,14 @@ def note_text(home: str, session: str, agent: str, cwd: str, sensed: "Sensed", n
     if reading is None:
         return ""
     family = reading.goal.family if reading.goal else reading.form or reading.sense
-    if is_quiet(home, cwd, reading.sense, family):
+    project = trace.hash_project(cwd)
+    if (project, reading.sense, family) in list_false_alarms(home):
         return ""
     withheld = reading.sense in CLIMBING and _is_withheld(home, session, reading.key)
     note: Record = {
         "e": TEXT,
         "id": name_trouble(session, reading.key),
-        "project": trace.hash_project(cwd),
+        "project": project,
         "at": now,
         "sense": reading.sense,
         "form": reading.form,
@@ -81,13 +80,6 @@ def _is_withheld(home: str, session: str, key: str) -> bool:
 
     share = read_holdout(home)
     return share > 0 and is_drawn(read_salt(home), f"{session} {key}", share)
-
-
-def is_quiet(home: str, cwd: str, sense: str, family: str) -> bool:
-    """Whether a person has called texts of this kind a false alarm in this project."""
-    if not os.path.exists(f"{home}/{QUIET}"):
-        return False
-    return (trace.hash_project(cwd), sense, family) in list_false_alarms(home)
 
 
 def list_false_alarms(home: str) -> "set[Kind]":

@@ -15,9 +15,7 @@ from insula.coding.step.shell import SimpleCommand, list_commands
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any
-
-    Record = dict[str, Any]
+    from insula.coding.step.trace import Record
 
 TAIL = 4 << 20
 """Bytes of a trace that are read, the newest."""
@@ -42,12 +40,9 @@ def read_done(folder: str) -> tuple[Action, ...]:
     """What a session and its subagents did, in order."""
     agents = f"{folder}/agents"
     names = sorted(os.listdir(agents))[:MOST_AGENTS] if os.path.isdir(agents) else []
-    records = [record for place in (folder, *(f"{agents}/{name}" for name in names)) for record in _read_end(place)]
+    places = (folder, *(f"{agents}/{name}" for name in names))
+    records = [record for place in places for record in trace.read_tail(place, TAIL)]
     return tuple(sorted(filter(None, map(_load_act, records)), key=lambda act: act.at))
-
-
-def _read_end(folder: str) -> "list[Record]":
-    return list(trace.parse_records(trace.read_end(f"{folder}/{trace.FILE}", TAIL)))
 
 
 def _load_act(record: "Record") -> Action | None:
@@ -56,9 +51,7 @@ def _load_act(record: "Record") -> Action | None:
     return load_done(record)
 
 
-@lru_cache(maxsize=4096)
-def _parse_line(line: str) -> tuple[SimpleCommand, ...]:
-    return list_commands(line)
+_parse_line = lru_cache(maxsize=4096)(list_commands)
 
 
 def list_run(act: Action) -> tuple[SimpleCommand, ...]:

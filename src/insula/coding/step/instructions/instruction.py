@@ -14,9 +14,8 @@ from insula.value import Value, dump_json, is_list, load_json
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
-    from typing import Any
 
-    Record = dict[str, Any]
+    from insula.coding.step.trace import Record
 
 BAN, ONLY, HOW, LIFT, ASKED, MOMENT, NEXT = "ban", "only", "how", "lift", "request", "moment", "next"
 SPARED = "spared"
