@@ -222,7 +222,7 @@ ACTS_OF_FORGES = {
 
 WAITS = frozenset("sleep wait watch inotifywait start-sleep timeout /t fswatch entr".split())
 POLLS = _read_table(
-    "gh api pr run workflow, glab ci mr, kubectl describe get logs rollout top wait, "
+    "glab ci mr, kubectl describe get logs rollout top wait, "
     "docker inspect logs ps stats wait, docker-compose logs ps, podman inspect logs ps, "
     "systemctl is-active is-enabled is-failed status, service status, redis-cli ping, mysqladmin ping status, "
     "fly logs status, flyctl logs status, heroku logs ps, vercel inspect logs, supervisorctl status, "

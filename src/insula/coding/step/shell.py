@@ -70,7 +70,7 @@ class _ShellReader:
         elif char in "'\"":
             self._read_quote(char)
         elif char == "#" and self._word is None:
-            self._at = self._find_mark("\n")
+            self._at = self._find_mark("\n", self._at)
         elif char == "\n":
             self._end_command(";")
             self._skip_documents()
@@ -91,8 +91,8 @@ class _ShellReader:
             self._word = []
         self._word.append(text)
 
-    def _find_mark(self, mark: str) -> int:
-        end = self._line.find(mark, self._at)
+    def _find_mark(self, mark: str, start: int) -> int:
+        end = self._line.find(mark, start)
         return len(self._line) if end < 0 else end
 
     def _read_escape(self) -> None:
@@ -105,11 +105,9 @@ class _ShellReader:
             self._add_text(following)
 
     def _read_quote(self, mark: str) -> None:
-        end = self._find_mark(mark)
+        end = self._find_mark(mark, self._at)
         while mark == '"' and self._line[end - 1 : end] == "\\" and end < len(self._line):
-            end = self._line.find(mark, end + 1)
-            if end < 0:
-                end = len(self._line)
+            end = self._find_mark(mark, end + 1)
         self._add_text(self._line[self._at : end])
         self._at = end + 1
 
@@ -177,7 +175,7 @@ class _ShellReader:
     def _skip_documents(self) -> None:
         for end in self._ends:
             while self._at < len(self._line):
-                stop = self._find_mark("\n")
+                stop = self._find_mark("\n", self._at)
                 line, self._at = self._line[self._at : stop], stop + 1
                 if line.strip() == end:
                     break

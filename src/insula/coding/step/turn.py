@@ -4,6 +4,8 @@ A host tells a turn by a batch event that ends it or by a name that its calls ha
 together that overlap in time, or follow each other faster than a model can answer.
 """
 
+from itertools import groupby
+
 from insula.coding.step.action import Action
 from insula.value import Value
 
@@ -85,10 +87,5 @@ class TurnActions(Value):
 
 def group_by_turn(window: tuple[Action, ...]) -> list[TurnActions]:
     """The actions of a window, turn by turn."""
-    groups: list[TurnActions] = []
-    for action in window:
-        if groups and groups[-1].number == action.nth:
-            groups[-1] = TurnActions(number=action.nth, actions=(*groups[-1].actions, action))
-        else:
-            groups.append(TurnActions(number=action.nth, actions=(action,)))
-    return groups
+    groups = groupby(window, key=lambda action: action.nth)
+    return [TurnActions(number=number, actions=tuple(actions)) for number, actions in groups]

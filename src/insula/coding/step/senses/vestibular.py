@@ -4,6 +4,8 @@ What comes of different calls may be equal and good: only the very call counts. 
 answer has not changed for very long is told as a wait in vain.
 """
 
+from itertools import takewhile
+
 from insula.coding.step.action import BRIEF, EDIT, OTHER, READ, SEARCH, Action
 from insula.coding.step.ladder import AWARENESS, DIRECTIVE, FLAG, SOCRATIC
 from insula.coding.step.state import Reading, State, Wait
@@ -45,17 +47,9 @@ def _is_blind(action: Action) -> bool:
     return action.kind == OTHER and action.result[:1] in {"", BRIEF}
 
 
-def _list_trailing(turns: list[TurnActions]) -> list[TurnActions]:
-    row = [turns[-1]]
-    for group in reversed(turns[:-1]):
-        if group.signature != turns[-1].signature:
-            break
-        row.append(group)
-    return row
-
-
 def _find_repeat(turns: list[TurnActions]) -> Reading | None:
-    row = _list_trailing(turns)
+    last = turns[-1].signature
+    row = list(takewhile(lambda group: group.signature == last, reversed(turns)))
     checks = all(action.proves for action in turns[-1].actions)
     if len(row) < (CHECKED if checks else REPEATS):
         return None
@@ -96,12 +90,9 @@ def _find_cycle(turns: list[TurnActions]) -> Reading | None:
     return None
 
 
-def _get_round(turns: list[TurnActions], period: int, back: int) -> "list[frozenset[tuple[str, str, bool]]] | None":
+def _get_round(turns: list[TurnActions], period: int, back: int) -> "list[frozenset[tuple[str, str, bool]]]":
     end = len(turns) - period * back
-    part = turns[max(0, end - period) : end]
-    if len(part) < period:
-        return [] if back == 0 else None
-    return [group.signature for group in part]
+    return [group.signature for group in turns[max(0, end - period) : end]]
 
 
 def _find_reread(window: tuple[Action, ...]) -> Reading | None:
