@@ -1,7 +1,7 @@
 """What the senses feel after an action, or at the end of a list of messages."""
 
 import json
-from collections.abc import Container, Iterable, Sequence
+from collections.abc import Container, Sequence
 from typing import Any, NamedTuple
 
 from insula.coding.step import fingerprint
@@ -171,5 +171,4 @@ def _name_turn(messages: Sequence[object], place: int) -> str:
         and not list_items(read_field(messages[place - 1], "tool_calls"))
     ):
         place -= 1
-    made: Iterable[Called] = list_calls(messages[place], place)
-    return next(iter(made)).id
+    return list_calls(messages[place], place)[0].id

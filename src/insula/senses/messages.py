@@ -39,19 +39,9 @@ _OTHERS = _TOOLS | _MODELS | {"system", "developer", "function_call_output"}
 _CALLS = frozenset(("function_call", "custom_tool_call", "mcp_call", "tool_use", "tool-call", "tool_call", "function"))
 
 
-def read_events(message: object, place: int) -> list[Event]:
-    """What a message tells, in its order.
-
-    Args:
-        message: a mapping or an object of a library.
-        place: its place in the conversation; names a call that has no id.
-    """
-    return list(_read_parts(message, place))
-
-
 def list_calls(message: object, place: int) -> list[Called]:
     """The calls that a message asks for."""
-    return [event for event in _read_parts(message, place) if isinstance(event, Called)]
+    return [event for event in read_events(message, place) if isinstance(event, Called)]
 
 
 def list_user_words(messages: Sequence[object]) -> Iterator[str]:
@@ -59,7 +49,7 @@ def list_user_words(messages: Sequence[object]) -> Iterator[str]:
     for place, message in enumerate(messages):
         role = _get_role(message)
         if isinstance(role, str) and role not in _OTHERS:  # most messages of an agent are not the user's
-            yield from (event.words for event in _read_parts(message, place) if isinstance(event, UserWords))
+            yield from (event.words for event in read_events(message, place) if isinstance(event, UserWords))
 
 
 def is_beginning(messages: Sequence[object]) -> bool:
@@ -71,7 +61,13 @@ def _get_role(message: object) -> object:
     return read_field(message, "role") or read_field(message, "type") or read_field(message, "kind")
 
 
-def _read_parts(message: object, place: int) -> Iterator[Event]:
+def read_events(message: object, place: int) -> Iterator[Event]:
+    """What a message tells, in its order.
+
+    Args:
+        message: a mapping or an object of a library.
+        place: its place in the conversation; names a call that has no id.
+    """
     role = _get_role(message)
     if not isinstance(role, str):
         return
