@@ -226,13 +226,13 @@ def _is_mending(script: str) -> bool:
 
 def _classify_script(script: str) -> str:
     low = script.lower()
-    return next((kind for word, kind in programs.NAMED if word in low), RUN)
+    return next((kind for kind, words in programs.NAMED.items() if any(word in low for word in words)), RUN)
 
 
 def _classify_file(path: str) -> str:
     """What a script in a file is for, where its own name says so: `scripts/run_tests.sh`, `build.ps1`."""
-    parts = path.lower().rsplit("/", 1)[-1].split(".")[0].replace("-", "_").split("_")
-    return next((kind for word, kind in programs.NAMED_FILES if word in parts), RUN)
+    parts = set(path.lower().rsplit("/", 1)[-1].split(".")[0].replace("-", "_").split("_"))
+    return next((kind for kind, words in programs.NAMED_FILES.items() if not parts.isdisjoint(words)), RUN)
 
 
 def get_word(words: "tuple[str, ...]", skip: int = 0) -> str:

@@ -87,31 +87,20 @@ FORMATTERS = frozenset("prettier black isort gofmt goimports gofumpt shfmt rustf
 """What puts files in shape, where it is not asked to check them."""
 INTERPRETERS = frozenset("python node ruby deno bash sh zsh tsx ts-node php perl Rscript pwsh powershell bun".split())
 SCRIPT_FILES = (".sh", ".bash", ".py", ".js", ".ts", ".rb", ".ps1", ".mjs")
-NAMED_FILES = (
-    *((word, "test") for word in ("test", "tests", "e2e", "spec")),
-    *((word, "linter") for word in ("lint", "check", "checks", "verify")),
-    *((word, "build") for word in ("build", "compile")),
-)
-"""What a script in a file is for by a word of its name."""
-NAMED = (
-    ("typecheck", TYPES),
-    ("type-check", TYPES),
-    ("types", TYPES),
-    ("tsc", TYPES),
-    ("lint", LINT),
-    ("fmt", LINT),
-    ("format", LINT),
-    ("test", TEST),
-    ("spec", TEST),
-    ("check", TEST),
-    ("verify", TEST),
-    ("e2e", TEST),
-    ("build", BUILD),
-    ("compile", BUILD),
-    ("assemble", BUILD),
-    ("package", BUILD),
-    ("install", INSTALL),
-)
+NAMED_FILES = {
+    TEST: "test tests e2e spec".split(),
+    LINT: "lint check checks verify".split(),
+    BUILD: "build compile".split(),
+}
+"""What a script in a file is for, and the words of its name that say so."""
+NAMED = {
+    TYPES: "typecheck type-check types tsc".split(),
+    LINT: "lint fmt format".split(),
+    TEST: "test spec check verify e2e".split(),
+    BUILD: "build compile assemble package".split(),
+    INSTALL: ["install"],
+}
+"""What a script that a project has named is for, and what its name holds then; the first that fits."""
 
 ALIASES = {"mvnw": "mvn", "gradlew": "gradle", "pip3": "pip", "nodejs": "node", "py": "python"}
 """Other names of the same program."""
