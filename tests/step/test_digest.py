@@ -14,7 +14,7 @@ from counting import calls
 from insula import guidance
 from insula.coding.step import digest, evidence, trace
 from insula.coding.step.action import EDIT, EXECUTE, READ, Action
-from insula.coding.step.digest import OPENING, ProjectRule, compile_rules, open_session
+from insula.coding.step.digest import OPENING, compile_rules, open_session
 from insula.coding.step.patterns import BY_ID, PATTERNS
 from insula.coding.step.trace import append_lines
 from insula.guidance import GuidanceDecision
@@ -51,20 +51,16 @@ def known(
         append_lines(evidence.get_log(str(home), project), records)
 
 
-def start(home: Path, name: str = "now", project: str = A, now: float = NOW, share: float = 0.0) -> str:
-    return open_session(str(home), name, project, now, share)
+def start(home: Path, name: str = "now", project: str = A, share: float = 0.0) -> str:
+    return open_session(str(home), name, project, NOW, share)
 
 
 def marker(home: Path, name: str = "now") -> dict[str, list[str]]:
     return json.loads((home / "sessions" / name / "rules.json").read_text())
 
 
-def rule(home: Path, name: str, project: str = A, now: float = NOW) -> ProjectRule:
-    return next(rule for rule in compile_rules(str(home), project, now) if rule.id == name)
-
-
-def decide(home: Path, do: str, name: str, scope: str = "global", **fields: str) -> None:
-    evidence.write_decision(str(home), GuidanceDecision(do=do, rule=name, scope=scope, at=NOW, **fields))
+def decide(home: Path, do: str, name: str, **fields: str) -> None:
+    evidence.write_decision(str(home), GuidanceDecision(do=do, rule=name, scope="global", at=NOW, **fields))
 
 
 # What is told.
@@ -248,26 +244,9 @@ def test_a_comparison_over_all_projects_retires_a_rule_where_the_project_has_too
         known(home, "reread", project=project, sessions=80, arm="withheld", happened=False)
         known(home, "reread", project=project, sessions=300, arm="shown", happened=False)
     known(home, "reread", project="c" * 16)
-    assert rule(home, "reread", "c" * 16).life.state == guidance.RETIRED
+    (found,) = [rule for rule in compile_rules(str(home), "c" * 16, NOW) if rule.id == "reread"]
+    assert found.life.state == guidance.RETIRED
     assert start(home, project="c" * 16) == ""
-
-
-# A year.
-
-
-def works(at: float, name: str, *, edits_fail: bool, paths_lost: bool, loops: bool) -> list[Action]:
-    """A session of a coding agent in which three things may go wrong."""
-
-    def act(number: int, kind: str, error: str = "") -> Action:
-        call = f"{name}{number}"
-        return Action(tool=kind, kind=kind, at=at, call=call, ok=not error, error=error, target=call, result=call)
-
-    lost = "file does not exist: <path>"
-    done = [act(number, READ) for number in range(6)]
-    done += [act(number, READ, lost) for number in (10, 11) if paths_lost]
-    done += [act(number, EDIT, f"{word} of <path> differs") for number, word in ((20, "line"), (21, "x")) if edits_fail]
-    done += [act(30, EDIT), act(40, EXECUTE, "no rule to make target <quoted>")]
-    return done + [act(41 + number, EXECUTE, "no rule to make target <quoted>") for number in range(3) if loops]
 
 
 # The cost.
@@ -294,14 +273,22 @@ def _full(home: Path, size: int) -> None:
             ]
             append_lines(evidence.get_log(str(home), A if number % 2 else B), known_as)
     for number in range(2 * size):
-        name = f"old{number}"
-        actions = [
-            action
-            for part in range(10)
-            for action in works(NOW, f"{name}{part}", edits_fail=True, paths_lost=True, loops=False)
-        ]
-        trace.append_records(
-            trace.get_folder(str(home), name),
-            *({"e": "action", **action.as_dict()} for action in actions),
-            {"e": "end"},
-        )
+        actions = [act(call, kind, error) for call, (kind, error) in enumerate(DONE * 10)]
+        records = [{"e": "action", **action.as_dict()} for action in actions]
+        trace.append_records(trace.get_folder(str(home), f"old{number}"), *records, {"e": "end"})
+
+
+LOST, DIFFERS = "file does not exist: <path>", "line of <path> differs"
+DONE = [
+    *[(READ, "")] * 6,
+    *[(READ, LOST)] * 2,
+    *[(EDIT, DIFFERS)] * 2,
+    (EDIT, ""),
+    (EXECUTE, "no rule to make <quoted>"),
+]
+"""What an agent did in a session in which paths were missing, edits failed and a target was not there."""
+
+
+def act(number: int, kind: str, error: str) -> Action:
+    call = str(number)
+    return Action(tool=kind, kind=kind, at=NOW, call=call, ok=not error, error=error, target=call, result=call)

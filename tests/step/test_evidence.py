@@ -28,7 +28,6 @@ def session(
     marker: dict[str, list[str]] | str | None = None,
     ago: float = 3 * HOUR,
     agent: str = "",
-    last: str = "stop",
 ) -> Path:
     """A session with edits, two of which failed or none."""
     folder = Path(trace.get_folder(str(home), name))
@@ -39,7 +38,7 @@ def session(
             tool="Edit", kind=EDIT, at=NOW - ago - 50 + i, call=f"{i}", ok=ok, error="" if ok else "no match"
         )
         records.append({"e": "action", **action.as_dict()})
-    trace.append_records(trace.get_folder(str(home), name, agent), *records, {"e": last, "at": NOW - ago})
+    trace.append_records(trace.get_folder(str(home), name, agent), *records, {"e": "stop", "at": NOW - ago})
     for path in folder.rglob(trace.FILE):
         os.utime(path, (NOW - ago, NOW - ago))
     if marker is not None:
@@ -53,8 +52,8 @@ def lines(home: Path, project: str = A) -> list[dict[str, Any]]:
     return [json.loads(line) for line in path.read_text().splitlines()] if path.exists() else []
 
 
-def score(home: Path, current: str = "now", now: float = NOW) -> int:
-    return score_ended(str(home), current, now)
+def score(home: Path) -> int:
+    return score_ended(str(home), "now", NOW)
 
 
 # What is written.

@@ -47,9 +47,9 @@ def rules(told: tuple[int, int], held: tuple[int, int]) -> EffectRow:
     return make_row("rules", SHARE, compare_outcomes(make_rate(*told), make_rate(*held)))
 
 
-def notes(told: float, held: float, sessions: int = 40) -> EffectRow:
+def notes(told: float, held: float) -> EffectRow:
     """The row of notes, from the turns that each trouble took with and without."""
-    outcomes = (make_amounts([turns] * sessions, 25) for turns in (told, held))
+    outcomes = (make_amounts([turns] * 40, 25) for turns in (told, held))
     return make_row("notes", TURNS, compare_outcomes(*outcomes))
 
 

@@ -258,8 +258,9 @@ def test_nobody_is_asked_about_the_very_thing_that_they_have_just_ordered(
     assert bool(question) == asked
 
 
-def learn_rule(home: Path, words: str) -> Session:
-    """A session that begins after the user has said something in two others."""
+def learn_rule(home: Path) -> Session:
+    """A session that begins after the user has said in two others that nothing is committed unseen."""
+    words = "no, don't commit before I have looked"
     for day in ("mon", "tue"):
         session = Session(home, day)
         session.tell({"hook_event_name": "SessionStart", "source": "startup"})
@@ -274,13 +275,13 @@ def learn_rule(home: Path, words: str) -> Session:
 
 @pytest.mark.parametrize("words", ["ok, commit it", "Fix the typo in docs/b.md and commit it", "You can commit now."])
 def test_a_learned_rule_stands_back_where_the_user_orders_that_very_thing(tmp_path: Path, words: str) -> None:
-    session = learn_rule(tmp_path, "no, don't commit before I have looked")
+    session = learn_rule(tmp_path)
     session.prompt(words)
     assert session.act(runs("git commit -am b")) == []
 
 
 def test_a_question_of_a_rule_says_that_the_words_are_of_an_earlier_session(tmp_path: Path) -> None:
-    session = learn_rule(tmp_path, "no, don't commit before I have looked")
+    session = learn_rule(tmp_path)
     session.prompt("Fix the typo.")
     (told,) = session.act(runs("git commit -am b"))
     assert told.startswith('[insula] The user said in an earlier session: "no, don\'t commit before I have looked" ')

@@ -47,8 +47,8 @@ IDLE = 2 * HOUR
 KEPT = 30 * 24 * HOUR
 """Traces are deleted after that time."""
 SESSION_BYTES = 4 << 20
-START_BYTES = 1 << 20
-"""Bytes of traces after which no further session is scored at this start; the next start goes on."""
+START_BYTES, START_SESSIONS = 1 << 20, 8
+"""Bytes of traces, and sessions, after which no further one is scored at this start; the next start goes on."""
 ACTIONS = 20_000
 AGENTS = 64
 _TAIL = 4_096
@@ -196,7 +196,7 @@ def read_marker(folder: str) -> Marker | None:
 # --- scoring -----------------------------------------------------------------------------------------------------
 
 
-def score_ended(home: str, current: str, now: float, limit: int = 8) -> int:
+def score_ended(home: str, current: str, now: float) -> int:
     """Write the evidence of sessions that have ended, each once, the oldest first; delete traces that are too old.
 
     Where another process scores at the same time, nothing is done. Returns how many were scored.
@@ -210,12 +210,12 @@ def score_ended(home: str, current: str, now: float, limit: int = 8) -> int:
     trace.make_folder(f"{home}/{FOLDER}")
     file = os.open(f"{home}/{FOLDER}/lock", os.O_RDWR | os.O_CREAT, 0o600)
     try:
-        return _score_all(home, current, now, limit) if trace.lock_file(file) else 0
+        return _score_all(home, current, now) if trace.lock_file(file) else 0
     finally:
         os.close(file)  # and with it the lock, as when we are killed
 
 
-def _score_all(home: str, current: str, now: float, limit: int) -> int:
+def _score_all(home: str, current: str, now: float) -> int:
     ended, outdated = _list_sessions(home, current, now)
     rules = map_patterns(home)
     scored = spent = 0
@@ -225,9 +225,9 @@ def _score_all(home: str, current: str, now: float, limit: int) -> int:
             scored += 1
         except (OSError, TypeError, ValueError, AttributeError):
             continue
-        if spent >= START_BYTES or scored >= limit:
+        if spent >= START_BYTES or scored >= START_SESSIONS:
             break
-    for folder in outdated[:limit]:
+    for folder in outdated[:START_SESSIONS]:
         _delete_session(folder)
     return scored
 
