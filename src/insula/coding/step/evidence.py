@@ -245,12 +245,10 @@ def _list_sessions(home: str, current: str, now: float) -> "tuple[list[tuple[flo
     for folder in _list_folders(f"{home}/sessions"):
         if os.path.basename(folder) == current:
             continue
-        scored = _get_modified(f"{folder}/{SCORED}")
-        if scored is None:
-            last = _find_last_word(folder)
-            if now - last >= IDLE or _has_ended(folder):
-                ended.append((last, folder))
-        if now - max(scored or 0.0, _find_last_word(folder)) >= (KEPT if scored else 2 * KEPT):
+        scored, last = _get_modified(f"{folder}/{SCORED}"), _find_last_word(folder)
+        if scored is None and (now - last >= IDLE or _has_ended(folder)):
+            ended.append((last, folder))
+        if now - max(scored or 0.0, last) >= (KEPT if scored else 2 * KEPT):
             outdated.append(folder)
     return sorted(ended), outdated
 

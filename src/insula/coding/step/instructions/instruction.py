@@ -140,13 +140,12 @@ def list_standing(instructions: "Sequence[Instruction]", opening: str = AGAIN) -
         dict.fromkeys(screen_words(instruction.said) for instruction in instructions if is_standing(instruction))
     )
     said = [text for text in said if text]
-    for most in (max(map(len, said), default=0), SHORT):
-        lines = [f'- "{cut_text(text, most)}"' for text in said]
-        while lines and len("\n".join((opening, *lines))) > LONGEST and (most <= SHORT):
-            del lines[0]
-        if len("\n".join((opening, *lines))) <= LONGEST:
-            return "\n".join((opening, *lines)) if lines else ""
-    return ""
+    lines = [f'- "{text}"' for text in said]
+    if len("\n".join((opening, *lines))) > LONGEST:
+        lines = [f'- "{cut_text(text, SHORT)}"' for text in said]
+    while len("\n".join((opening, *lines))) > LONGEST:
+        del lines[0]
+    return "\n".join((opening, *lines)) if lines else ""
 
 
 def is_standing(instruction: Instruction) -> bool:
