@@ -145,8 +145,7 @@ def _shares_object(ban: Instruction, instruction: Instruction | None, clause: Cl
 
 def _is_rest(instruction: Instruction, low: str) -> bool:
     """Whether a clause says "nothing else" and no more."""
-    kind = {ONLY: "rest", BAN: "others"}.get(instruction.kind)
-    return kind is not None and says(low, kind)
+    return instruction.kind == ONLY and says(low, "rest")
 
 
 def _narrow_scope(before: Instruction, rest: Instruction) -> Instruction:
