@@ -273,12 +273,7 @@ def erase_wish(home: str, project: str, wish: Wish) -> None:
     Raises:
         OSError: it cannot be written.
     """
-    gone = {(correction.session, correction.at, correction.words) for correction in wish.times}
-    kept = [
-        correction
-        for correction in read_corrections(home, project)
-        if (correction.session, correction.at, correction.words) not in gone
-    ]
+    kept = [correction for correction in read_corrections(home, project) if correction not in wish.times]
     path = log_path(home, project)
     trace.make_folder(os.path.dirname(path))
     lines = ({"project": project, **correction.as_dict()} for correction in kept)

@@ -251,8 +251,7 @@ def make_pattern(demand: Demand) -> str:
     """A pattern for what somebody calls a demand by."""
     words = load_table()
     if demand.form == "file":
-        known = {"changelog": words["changelog"], "readme": words["readme"]}
-        return known.get(demand.target, re.escape(demand.target.lower()))
+        return words[demand.target] if demand.target in _DOCUMENTS else re.escape(demand.target.lower())
     if demand.form == "act":
         return words["acts"][demand.target]
     if demand.form == "test":

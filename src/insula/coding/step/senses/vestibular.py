@@ -120,7 +120,7 @@ def _find_vain_wait(wait: Wait | None, action: Action) -> Reading | None:
 
 def follow_wait(wait: Wait | None, action: Action) -> Wait | None:
     """The poll that is followed, after an action: another answer, or another question, begins anew."""
-    if not action.waits or not action.result:  # what says nothing may well be at work
+    if not action.result:  # what says nothing may well be at work
         return wait
     answer = f"{action.call} {action.result}"
     if wait is None or wait.answer != answer:
