@@ -147,10 +147,8 @@ def _all_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def act(kind: str) -> Payload:
     """What a host says before such an act."""
-    if kind.startswith("touch"):
-        given = {"file_path": PROJECT + ACTS[kind], "old_string": "a", "new_string": "b"}
-        return {"hook_event_name": "PreToolUse", "tool_name": "Edit", "tool_input": given}
-    return {"hook_event_name": "PreToolUse", "tool_name": "Bash", "tool_input": {"command": ACTS[kind]}}
+    call = edits(PROJECT + ACTS[kind]) if kind.startswith("touch") else runs(ACTS[kind])
+    return call | {"hook_event_name": "PreToolUse"}
 
 
 def held(home: Path, words: str) -> set[str]:
@@ -175,7 +173,7 @@ def test_what_only_sounds_like_it_rules_nothing_out(tmp_path: Path, words: str) 
 
 @pytest.mark.parametrize(("before", "words", "command"), ASKS)
 def test_what_is_asked_for_is_allowed(tmp_path: Path, before: str, words: str, command: str) -> None:
-    about: Payload = {"hook_event_name": "PreToolUse", "tool_name": "Bash", "tool_input": {"command": command}}
+    about = runs(command) | {"hook_event_name": "PreToolUse"}
     told = [Session(tmp_path, "held"), Session(tmp_path, "allowed")]
     for session in told:
         session.prompt(before)
