@@ -91,7 +91,7 @@ def test_no_line_but_the_one_on_record_is_run(
     lines = lines_of(name, clone, user / ".insula")
     for some in [[line] for line in lines] if host.script else [lines]:
         hostile(host, clone, some)
-        checks = list(doctor.examine_host(host, clone))
+        checks = list(doctor.examine_host(host))
         assert any(SAYS in check.says for check in checks), some
         assert strangers(host, clone) == (
             {*map(str, present.list_files(host, host.find_settings(clone)))} if host.script else {*lines}
@@ -161,8 +161,9 @@ def test_neither_settings_nor_an_environment_file_of_a_clone_moves_the_record(
 @pytest.mark.parametrize("name", ["claude-code", "opencode", "cline"])
 @pytest.mark.parametrize("kind", ["pipe", "loop", "device", "out", "folder", "bytes", "huge"])
 def test_a_hook_file_that_is_no_file_does_not_hang_the_doctor_and_hides_no_other(
-    name: str, kind: str, clone: Path, user: Path
+    name: str, kind: str, clone: Path, user: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.chdir(clone)
     host = HOSTS[name]
     other = HOSTS["gemini" if name != "gemini" else "codex"]
     hostile(other, clone, ["./evil -I -S ./x/hook/run.py"])
@@ -185,7 +186,7 @@ def test_a_hook_file_that_is_no_file_does_not_hang_the_doctor_and_hides_no_other
         case _:
             path.write_bytes(b'\xff\xfe{"hooks": "\xe9"}')
     began = time.process_time()
-    checks = list(doctor.examine_host(None, clone))
+    checks = list(doctor.examine_host())
     assert time.process_time() - began < 20
     assert any(check.host == other.id and SAYS in check.says for check in checks)
     if kind not in {"bytes", "huge"}:

@@ -75,7 +75,7 @@ def test_the_client_sees_nothing_of_the_user(tmp_path: Path, monkeypatch: pytest
 
 
 def examine(prove: doctor.Prover) -> list[HostCheck]:
-    return list(doctor.examine_host(None, None, prove))
+    return list(doctor.examine_host(None, prove))
 
 
 def answer(text: str, event: str = "PostToolUse") -> trials.HookRun:

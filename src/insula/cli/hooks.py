@@ -92,7 +92,8 @@ def _outcome_notes(outcome: InstallResult, project: bool) -> Sequence[str]:
         notes.append("The command names a path of this machine: do not commit this file.")
     elif project:
         notes.append("The command names a path of this machine, so it stands in your local settings of this project.")
-    notes += [note for note in (host.trust, host.note) if note]
+    if host.trust:
+        notes.append(host.trust)
     if host.unproven:
         notes.append(f"{host.name} is experimental: {host.unproven}.")
     if shutil.which(host.binary) is None:

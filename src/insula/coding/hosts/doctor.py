@@ -18,7 +18,7 @@ import insula
 from insula.coding.hosts import jsonc, places, present, records, runtime, switch, trials
 from insula.coding.hosts.consent import HostCheck, State, check_consent
 from insula.coding.hosts.dialects import PROVEN
-from insula.coding.hosts.hook import PayloadError
+from insula.coding.hosts.hook import FAILURES, OLD_FAILURES, PayloadError
 from insula.coding.hosts.jsonc import JsonError
 from insula.coding.hosts.places import HOSTS, Host
 from insula.coding.hosts.present import Present, list_hooks
@@ -43,7 +43,6 @@ TRIAL = "insula-doctor-"
 """How the session of a trial begins; no host makes such an id."""
 LEFT = 3600
 """Seconds after which the session of a trial is nobody's any more."""
-FAILURES = ("failures.1.jsonl", "failures.jsonl")
 MOST = 1 << 20
 """Bytes of each that are read."""
 
@@ -56,17 +55,14 @@ def summarize_checks(checks: Iterable[HostCheck]) -> int:
     return 1 if "broken" in states else 2 if "idle" in states else 0
 
 
-def examine_host(
-    host: Host | None = None, folder: Path | None = None, prove: Prover | None = None
-) -> Iterator[HostCheck]:
+def examine_host(host: Host | None = None, prove: Prover | None = None) -> Iterator[HostCheck]:
     """Look at everything that a hook needs; each check is told when it is known.
 
     Args:
         host: one host; all that have our hooks by default.
-        folder: from where to look; the present one by default.
         prove: runs the real client of a host, and says whether a signal reached its model.
     """
-    house, here = places.find_home(), folder or Path.cwd()
+    house, here = places.find_home(), Path.cwd()
     _remove_trials(house)
     present = _find_all(here, host)
     if why := records.explain_distrust(house):
@@ -234,7 +230,7 @@ def _check_failures(house: Path, host: Host | None, again: str) -> Iterator[Host
     """What the hook noted of its own failures lately: how often which kind, and in which host."""
     since = time.time() - DAYS * 86400
     kinds: Counter[tuple[str, str]] = Counter()
-    for name in FAILURES:
+    for name in (OLD_FAILURES, FAILURES):
         for record in parse_records(read_end(str(house / name), MOST)):
             at, failed = record.get("t"), str(record.get("host", ""))
             if is_number(at) and at >= since and (host is None or failed == host.id):

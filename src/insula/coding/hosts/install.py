@@ -200,7 +200,7 @@ def _save_record(
     old = records.get_record(house, first)
     written, backups = dict(old.written), dict(old.backups)
     for path, (before, after) in changes.items():
-        if before is None or not _holds_ours(host, before, house):
+        if before is None or not present.has_our_hooks(host, before, house):
             backups[path.name] = copies[path]
         elif not (old.is_as_written(path, before) or old.is_as_written(path, after)):
             backups.pop(path.name, None)  # somebody has changed it since we did
@@ -208,12 +208,6 @@ def _save_record(
     folders = old.folders or [str(path) for path in (first.parent, *first.parent.parents) if not path.exists()]
     record = InstallRecord(host=host.id, command=str(command), folders=folders, written=written, backups=backups)
     records.save_record(house, first, record)
-
-
-def _holds_ours(host: Host, data: bytes, house: Path) -> bool:
-    return bool(host.script) or (
-        not _is_blank(data) and bool(list_our_hooks(jsonc.parse_jsonc(data.decode()), host, house))
-    )
 
 
 def _apply_change(host: Host, file: Path, before: bytes | None, after: bytes | None) -> None:

@@ -7,7 +7,7 @@ nothing is parsed and printed again; a text is read to spans, and text is put in
 import json
 import re
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, cast
 
 _SPACE = re.compile(r"[ \t\r\n\ufeff]*")
 _COMMENT = re.compile(r"//[^\r\n]*|/\*.*?\*/", re.DOTALL)
@@ -70,7 +70,7 @@ class _JsonReader:
     def skip_blank(self, at: int) -> int:
         """The first character that is neither white space nor comment."""
         while True:
-            at = _find_end(_SPACE, self.text, at)
+            at = _skip_space(self.text, at)
             if not self.text.startswith("/", at):
                 return at
             if (comment := _COMMENT.match(self.text, at)) is None:
@@ -147,7 +147,7 @@ def append_value(text: str, box: Node, value: object, key: str = "") -> str:
     line = _find_newline(text)
     inside = _find_margin(text, box.start)
     if not box.members:
-        first = _find_end(_SPACE, text, box.start + 1)
+        first = _skip_space(text, box.start + 1)
         close = line if "\n" in text[box.start + 1 : first] else line + inside
         new = _print_value(text, value, key, inside + _find_unit(text))
         new = new if _is_one_line(text) else line + inside + _find_unit(text) + new + close
@@ -205,7 +205,7 @@ def _find_gap(text: str, start: int, end: int) -> tuple[int, str]:
 
 def _find_comments(text: str, start: int, end: int) -> "list[re.Match[str]]":
     comments: list[re.Match[str]] = []
-    while (comment := _COMMENT.match(text, _find_end(_SPACE, text, start), end)) is not None:
+    while (comment := _COMMENT.match(text, _skip_space(text, start), end)) is not None:
         comments.append(comment)
         start = comment.end()
     return comments
@@ -250,6 +250,5 @@ def _find_newline(text: str) -> str:
     return "\r\n" if "\r\n" in text else "\n"
 
 
-def _find_end(pattern: "re.Pattern[str]", text: str, at: int) -> int:
-    match = pattern.match(text, at)
-    return match.end() if match else at
+def _skip_space(text: str, at: int) -> int:
+    return cast("re.Match[str]", _SPACE.match(text, at)).end()

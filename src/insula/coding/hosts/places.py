@@ -119,8 +119,6 @@ class Host:
     """What the user has to do before it runs the hooks."""
     unproven: str = ""
     """Of an experimental host: what nobody has seen work."""
-    note: str = ""
-    """What else the user should know."""
 
     def find_settings(self, project: Path | None = None) -> Path:
         """Its settings file, or the first of its scripts: the user's own, or that of a project."""

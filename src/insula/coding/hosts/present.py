@@ -168,12 +168,12 @@ def find_hooks(host: Host, folder: Path) -> Present:
             if data is not None and (lines := _list_foreign(host, file, path, data)) is not None:
                 present.strange[path] = lines
         own = get_project(host, file) is None
-        if (data := found[file]) is not None and (real in on_record or (own and _has_our_hooks(host, data, house))):
+        if (data := found[file]) is not None and (real in on_record or (own and has_our_hooks(host, data, house))):
             present.here[file] = data
     return present
 
 
-def _has_our_hooks(host: Host, data: bytes, house: Path) -> bool:
+def has_our_hooks(host: Host, data: bytes, house: Path) -> bool:
     """Whether there are hooks that have the form of ours: the user's own, where the record of them was lost."""
     if host.script:
         return find_command(data, host, house) is not None
