@@ -19,6 +19,7 @@ from insula.coding.replay.readers import (
     TranscriptEvent,
     WaitingCall,
     clean_name,
+    get_count,
     parse_time,
     tell_prompt,
     tell_reply,
@@ -142,13 +143,13 @@ class CodexReader(BaseReader):
         return tell_prompt(self._at, prompt)
 
     def _read_cost(self, info: Row) -> Iterator[TranscriptEvent]:
-        usage, context_window = get_object(info, "last_token_usage"), info.get("model_context_window")
-        total, cached = (usage.get(part) for part in ("total_tokens", "cached_input_tokens"))
-        if not isinstance(total, int) or total <= 0:
+        usage = get_object(info, "last_token_usage")
+        total, cached = (get_count(usage, part) for part in ("total_tokens", "cached_input_tokens"))
+        if not total:
             yield Skipped("event_msg: token_count")
             return
-        fresh = total - min(total, cached) if isinstance(cached, int) else total
-        yield TokenUsage(self._at, total, fresh, context_window if isinstance(context_window, int) else 0, self._agent)
+        window = get_count(info, "model_context_window")
+        yield TokenUsage(self._at, total, total - min(total, cached), window, self._agent)
 
 
 def _name_line(row: Row, payload: Row) -> str:

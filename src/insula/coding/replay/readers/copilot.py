@@ -51,8 +51,8 @@ class CopilotReader(BaseReader):
 
     def __init__(self, seen: Seen, agent: str = "", session: str = "") -> None:
         super().__init__(seen, agent, session)
-        self._said: dict[str, tuple[str, str]] = {}
-        """By agent: its last message, and what it says."""
+        self._said: dict[str, str] = {}
+        """By agent: its last message."""
 
     def read_row(self, row: Row) -> Iterator[TranscriptEvent]:
         """The events of one line."""
@@ -65,8 +65,7 @@ class CopilotReader(BaseReader):
         if kind == "user.message":
             yield _read_prompt(data, at, agent)
         elif kind == "assistant.message":
-            told = get_text(data, "content") or get_text(data, "reasoningText")
-            self._said[agent] = get_text(data, "messageId"), told
+            self._said[agent] = get_text(data, "messageId")
             drop_oldest(self._said)
             yield tell_reply(at, agent, get_text(data, "content"))
         elif kind == "tool.execution_start":
@@ -79,8 +78,8 @@ class CopilotReader(BaseReader):
             yield _read_aside(kind, data, at, agent)
 
     def _take_call(self, data: Row, at: float, agent: str) -> TranscriptEvent:
-        turn, thought = self._said.get(agent, ("", ""))
-        call = WaitingCall(get_text(data, "toolName") or "nameless", data.get("arguments"), thought, turn)
+        tool, turn = get_text(data, "toolName") or "nameless", self._said.get(agent, "")
+        call = WaitingCall(tool, data.get("arguments"), turn=turn)
         return self.take_request(get_text(data, "toolCallId"), call, at, agent)
 
     def _read_result(self, data: Row, at: float, agent: str) -> Iterator[TranscriptEvent]:
@@ -118,8 +117,7 @@ def _read_aside(kind: str, data: Row, at: float, agent: str) -> TranscriptEvent:
     if kind == "session.compaction_complete" and data.get("success") is not False:
         return Compacted(at, agent)
     if kind == "session.shutdown" and (fresh := _count_fresh(get_object(data, "modelMetrics"))):
-        context = data.get("currentTokens")
-        return TokenUsage(at, context if isinstance(context, int) and context > 0 else 0, fresh)
+        return TokenUsage(at, get_count(data, "currentTokens"), fresh)
     return Skipped(clean_name(kind) if kind.startswith(_NOT_NEEDED) else f"unknown: {clean_name(kind)}")
 
 

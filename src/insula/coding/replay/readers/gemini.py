@@ -20,6 +20,7 @@ from insula.coding.replay.readers import (
     TranscriptCall,
     TranscriptEvent,
     clean_name,
+    get_count,
     parse_time,
     tell_prompt,
     tell_reply,
@@ -99,10 +100,9 @@ class GeminiReader(BaseReader):
         return tell_prompt(at, "\n\n".join(text for text in texts if not text.startswith(_NOT_TYPED)))
 
     def _read_cost(self, tokens: Row, at: float) -> Iterator[TranscriptEvent]:
-        total, cached = tokens.get("total"), tokens.get("cached")
-        if isinstance(total, int) and total > 0:
-            fresh = total - min(total, cached) if isinstance(cached, int) else total
-            yield TokenUsage(at, total, fresh, agent=self._agent)
+        total, cached = get_count(tokens, "total"), get_count(tokens, "cached")
+        if total:
+            yield TokenUsage(at, total, total - min(total, cached), agent=self._agent)
 
     def _read_call(self, call: Row, which: str, at: float, turn: str) -> Iterator[TranscriptEvent]:
         status = get_text(call, "status")

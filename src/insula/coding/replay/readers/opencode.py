@@ -90,19 +90,16 @@ class OpenCodeReader(BaseReader):
         return tell_prompt(at, typed)
 
     def _read_answer(self, info: Row, parts: list[Row], at: float) -> Iterator[TranscriptEvent]:
-        thought, new = "", self._is_new("assistant", at)
-        if new:
+        if new := self._is_new("assistant", at):
             yield from self._read_request(info, at)
         for part in parts:
             kind = get_text(part, "type")
             self._turn += kind == "step-start"
             if kind == "tool":
-                yield from self._read_call(part, at, thought)
+                yield from self._read_call(part, at)
             elif kind == "text" and new:
-                thought = get_text(part, "text") or thought
                 yield tell_reply(at, self._agent, get_text(part, "text"))
             elif kind in _NOT_NEEDED:
-                thought = get_text(part, "text") or thought
                 yield Skipped(kind)
             else:
                 yield Skipped(f"unknown: {clean_name(kind)}")
@@ -119,7 +116,7 @@ class OpenCodeReader(BaseReader):
         if get_text(get_object(info, "error"), "name") == _ABORTED:
             yield Interrupt(at, self._agent)
 
-    def _read_call(self, part: Row, at: float, thought: str) -> Iterator[TranscriptEvent]:
+    def _read_call(self, part: Row, at: float) -> Iterator[TranscriptEvent]:
         state = get_object(part, "state")
         began, ended = (parse_milliseconds(get_object(state, "time").get(end)) for end in ("start", "end"))
         which = f"{get_text(part, 'callID')} {began or get_text(part, 'id')}"
@@ -128,7 +125,7 @@ class OpenCodeReader(BaseReader):
         if get_text(state, "status") in _PENDING or not self._is_new("answered", which):
             yield Skipped(NO_RESULT if get_text(state, "status") in _PENDING else REPEATED)
             return
-        call = self._make_call(part, state, ended or began or at)._replace(thought=thought)
+        call = self._make_call(part, state, ended or began or at)
         if call.output.startswith(_REJECTED):
             remark = make_rejection(call.output.partition(_FEEDBACK)[2], get_target(call.input))
             yield tell_rejection(call.at, self._agent, remark)
