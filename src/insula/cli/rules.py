@@ -19,9 +19,9 @@ from insula.coding.hosts import doctor, places
 from insula.coding.step import digest, trace
 from insula.coding.step.digest import PROJECT
 from insula.errors import InputError, InsulaError
-from insula.guidance import ACCEPTED, EVERYWHERE, MUTED, PINNED
+from insula.guidance import EVERYWHERE, PINNED
 from insula.operations.guidance import describe_rule
-from insula.operations.rules import ImportedRule, ProjectRules, read_entries
+from insula.operations.rules import STATES, ImportedRule, ProjectRules, read_entries
 from insula.text.wording import day_of
 
 app = typer.Typer()
@@ -35,7 +35,6 @@ DECISIONS = {
     "unpin": "is no longer pinned",
 }
 _UNDO = {"accept": "mute", "mute": "unmute", "unmute": "mute", "pin": "unpin", "unpin": "pin"}
-_STATES = {"accept": ACCEPTED, "mute": MUTED, "unmute": MUTED, "pin": PINNED, "unpin": PINNED}
 
 Name = Annotated[str, typer.Argument(metavar="ID", help="The id of a rule, as `insula guidance rules` shows it.")]
 Here = Annotated[bool, typer.Option("--here", help="Only in the project of the working folder.")]
@@ -95,7 +94,7 @@ def apply_decision(rule: str, do: str, here: bool = False) -> None:
     here = here or known.get_rule(rule).wish is not None  # what was asked for in a project is told there alone
     where = "in this project" if here else "in all projects"
     if not done:
-        return print(f"{rule!r} is {'not' if do.startswith('un') else 'already'} {_STATES[do]} {where}.")
+        return print(f"{rule!r} is {'not' if do.startswith('un') else 'already'} {STATES[do]} {where}.")
     undo = f"insula guidance rules {_UNDO[do]} {rule}{' --here' if here else ''}"
     return print(f"{rule!r} {DECISIONS[do]} {where}. To undo: {undo}")
 

@@ -289,8 +289,8 @@ async def find_saved(store: Store, user: str, session: str, turn: int) -> list[G
     return [piece for piece in every if _is_new(piece, said, every)]
 
 
-async def undo_saved(store: Store, user: str, session: str, turn: int, soul: Path | None = None) -> Sequence[str]:
-    """Take back what a turn saved, and let what it had replaced count again; returns the words that are taken back.
+async def undo_saved(store: Store, user: str, session: str, turn: int, soul: Path | None = None) -> None:
+    """Take back what a turn saved, and let what it had replaced count again.
 
     Raises:
         NotFound: it saved nothing that still stands.
@@ -304,7 +304,6 @@ async def undo_saved(store: Store, user: str, session: str, turn: int, soul: Pat
             await curation.decide_piece(store, user, soul, each.kept.name, "undo")
         if not before:  # what is brought back retires what took its place
             await curation.decide_piece(store, user, soul, piece.kept.name, "forget")
-    return [piece.kept.advice for piece in pieces]
 
 
 def _is_new(piece: GuidancePiece, said: set[int], every: Sequence[GuidancePiece]) -> bool:

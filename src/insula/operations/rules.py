@@ -5,11 +5,11 @@ Each verb is one function of the folder where hooks keep their state, which term
 
 import json
 import time
-from collections.abc import Generator, Mapping, Sequence
+from collections.abc import Generator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, NamedTuple, cast
+from typing import Any, NamedTuple
 
 from insula import guidance
 from insula.coding.step import corrections, digest, evidence
@@ -22,9 +22,10 @@ from insula.errors import InputError, StoreFull
 from insula.guidance import ACCEPTED, EVERYWHERE, HEARD, MUTED, PINNED, GuidanceDecision
 from insula.screening import screen_text
 from insula.text.wording import day_of
+from insula.value import is_list, is_object
 
-DO = ("accept", "mute", "unmute", "pin", "unpin")
-_MEANS = {"accept": ACCEPTED, "mute": MUTED, "unmute": MUTED, "pin": PINNED, "unpin": PINNED}
+STATES = {"accept": ACCEPTED, "mute": MUTED, "unmute": MUTED, "pin": PINNED, "unpin": PINNED}
+"""What each decision sets, or takes back."""
 ENTRIES = 100
 """Rules of a file that are taken over at most."""
 KIND = "insula rules"
@@ -86,7 +87,7 @@ class ProjectRules:
             raise InputError(f"{name!r} is nothing that you asked for in this project; to tell a rule always, pin it.")
         scope = self._decision_scope(here or wish is not None)
         mode = guidance.find_mode(evidence.read_decisions(self.home).get(name, []), scope)
-        if (mode == _MEANS[do]) != do.startswith("un"):
+        if (mode == STATES[do]) != do.startswith("un"):
             return False
         self.write_decision(GuidanceDecision(do=do, rule=name, scope=scope, at=time.time()))
         return True
@@ -231,7 +232,7 @@ def decide_everywhere(home: str, name: str, do: str) -> None:
         StoreFull: the decision cannot be written.
     """
     project = next((project for rule, project in find_everywhere(home) if rule.id == name), None)
-    if project is None or do not in (*DO, "forget"):
+    if project is None or do not in (*STATES, "forget"):
         raise InputError("The form names no rule that is there, or nothing that can be done; go back and choose anew.")
     known = ProjectRules(home, project)
     if do == "forget":
@@ -290,12 +291,12 @@ def read_entries(text: str, name: str) -> "Sequence[object]":
         raise InputError(
             f"{name!r} is no JSON ({error}); give a file that `insula guidance rules export` wrote."
         ) from error
-    entries = _read_fields(record).get("rules")
-    if not isinstance(entries, list):
+    entries = record.get("rules") if is_object(record) else None
+    if not is_list(entries):
         raise InputError(f'{name!r} holds no list of "rules"; give a file that `insula guidance rules export` wrote.')
-    if len(cast("list[object]", entries)) > ENTRIES:
+    if len(entries) > ENTRIES:
         raise InputError(f"{name!r} holds more than {ENTRIES} rules; split it.")
-    return cast("list[object]", entries)
+    return entries
 
 
 def _check_entry(entry: object) -> tuple[str, str]:
@@ -304,7 +305,7 @@ def _check_entry(entry: object) -> tuple[str, str]:
     Raises:
         InputError: it cannot be taken over.
     """
-    pattern, advice = _read_fields(entry).get("pattern"), _read_fields(entry).get("advice")
+    pattern, advice = (entry.get("pattern"), entry.get("advice")) if is_object(entry) else (None, None)
     if not isinstance(pattern, str) or not isinstance(advice, str) or not advice.strip():
         raise InputError('it has no "pattern" and "advice" that are texts; mend the file.')
     if pattern not in BY_ID:
@@ -316,7 +317,3 @@ def _check_entry(entry: object) -> tuple[str, str]:
         why = ", ".join(safe.reasons) or "unprintable characters"
         raise InputError(f"its advice must not reach an agent ({why}); reword it.")
     return pattern, safe.text
-
-
-def _read_fields(record: object) -> Mapping[str, object]:
-    return cast("dict[str, object]", record) if isinstance(record, dict) else {}
