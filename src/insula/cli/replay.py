@@ -7,10 +7,10 @@ import json as jsonlib
 import sys
 import time
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import asdict, fields, is_dataclass
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import asdict, fields
 from pathlib import Path
-from typing import Annotated, Any, cast
+from typing import Annotated, Any
 
 import typer
 from rich.console import Console
@@ -42,6 +42,7 @@ from insula.coding.replay.visible import show_safely
 from insula.coding.step.wording import SIGN
 from insula.errors import InputError
 from insula.redaction import redact
+from insula.value import is_object
 
 SHOWN = 5
 """Of what the user said and was not kept."""
@@ -74,7 +75,7 @@ def show_replay(gathered: Gathered, console: Console, page: Path | None, learns:
 
 
 def _describe_seen(totals: Totals) -> str:
-    hosts = ", ".join(f"{format_number(count)} of {_host_name(host)}" for host, count in totals.hosts.most_common())
+    named = [f"{format_number(count)} of {places.HOSTS[host].name}" for host, count in totals.hosts.most_common()]
     days = f", {format_span(totals.began, totals.ended)}" if totals.began else ""
     counts = (
         format_count(totals.tool_uses, "tool use"),
@@ -85,20 +86,7 @@ def _describe_seen(totals: Totals) -> str:
         format_count(totals.corrections, "correction"),
         f"about {format_tokens(totals.tokens)} tokens",
     )
-    return f"{format_count(totals.sessions, 'session')} ({hosts}){days}: {', '.join(counts)}."
-
-
-def _host_name(name: str) -> str:
-    return places.HOSTS[name].name if name in places.HOSTS else name
-
-
-def _make_table(console: Console, title: str, *columns: str) -> Table:
-    console.print(f"\n[bold]{title}[/]")
-    table = Table(box=None, pad_edge=False, header_style="dim", padding=(0, 2, 0, 0))
-    for name in columns:
-        right = name in {"Tokens", "Share", "Calls", "Sessions"}
-        table.add_column(name, justify="right" if right else "left", no_wrap=right or name == "When")
-    return table
+    return f"{format_count(totals.sessions, 'session')} ({', '.join(named)}){days}: {', '.join(counts)}."
 
 
 # What the user said.
@@ -126,10 +114,13 @@ def _print_worst(totals: Totals, console: Console) -> None:
     if not totals.worst:
         console.print("\nNowhere did the senses feel an agent stuck: no similar errors in a row, no loops.")
         return
+    console.print("\n[bold]What went wrong[/]")
     if console.width < NARROW:
         _print_blocks(totals.worst, console)
         return
-    table = _make_table(console, "What went wrong", "When", "Project", "What happened", "What it cost")
+    table = Table(box=None, pad_edge=False, header_style="dim", padding=(0, 2, 0, 0))
+    for name in ("When", "Project", "What happened", "What it cost"):
+        table.add_column(name, no_wrap=name == "When")
     for moment in totals.worst:
         table.add_row(
             format_time(moment.at), _show_redacted(moment.project, 24), _describe_moment(moment), _describe_cost(moment)
@@ -138,7 +129,6 @@ def _print_worst(totals: Totals, console: Console) -> None:
 
 
 def _print_blocks(moments: Iterable[Moment], console: Console) -> None:
-    console.print("\n[bold]What went wrong[/]")
     for moment in moments:
         where = ", ".join(filter(None, (format_time(moment.at), _show_redacted(moment.project, 24))))
         console.print(Text(where or "When and where is not told", style="dim"))
@@ -196,13 +186,8 @@ def _suggest_next(totals: Totals, page: Path | None, learns: bool) -> Iterable[s
     if not learns and totals.sessions:
         yield "insula replay --learn              found rules on these sessions"
     if totals.sessions:
-        yield f"{f'insula install {_installable_host(totals)}':<34} tell the agent while it happens"
-
-
-def _installable_host(totals: Totals) -> str:
-    """The agent whose sessions were seen most, of those that there are hooks for; else any."""
-    seen = (host for host, _ in totals.hosts.most_common() if host in places.HOSTS)
-    return next(seen, next(iter(places.HOSTS)))
+        ((host, _),) = totals.hosts.most_common(1)
+        yield f"{f'insula install {host}':<34} tell the agent while it happens"
 
 
 # Learning.
@@ -334,7 +319,7 @@ def _exit_status(totals: Totals) -> int:
 
 def _print_json(totals: Totals, planned: Plan | None) -> None:
     """What is said to be written is written by then: to learn was agreed to, as nobody is asked here."""
-    record = {"v": 1, **{field.name: _plain_value(getattr(totals, field.name)) for field in fields(totals)}}
+    record = {"v": 1, **{field.name: _sort_keys(getattr(totals, field.name)) for field in fields(totals)}}
     if not totals.sessions:
         record["error"] = "Nothing could be read; `passed_over` and `incomplete` say why."
     if planned is not None:
@@ -346,17 +331,12 @@ def _print_json(totals: Totals, planned: Plan | None) -> None:
             "running": planned.running,
             "rules": [rule.id for rule in planned.told],
         }
-    print_text(jsonlib.dumps(record, indent=2) + "\n")
+    print_text(jsonlib.dumps(record, indent=2, default=asdict) + "\n")
 
 
-def _plain_value(value: Any) -> Any:
-    """A value as JSON holds it; keys are texts and sorted, but where the order itself tells something."""
-    if isinstance(value, Mapping):
-        mapping = cast(Mapping[Any, Any], value)
-        return {str(name): _plain_value(mapping[name]) for name in sorted(mapping, key=str)}
-    if isinstance(value, list):
-        return [_plain_value(item) for item in cast(list[Any], value)]
-    return asdict(value) if is_dataclass(value) and not isinstance(value, type) else value
+def _sort_keys(value: Any) -> Any:
+    """A mapping by its keys as texts; the order of anything else tells something."""
+    return {name: value[name] for name in sorted(value, key=str)} if is_object(value) else value
 
 
 # Learning.

@@ -1,6 +1,5 @@
 """Figures as a person reads them at a glance: counts, tokens, durations, shares, times."""
 
-import math
 from datetime import datetime
 
 _MINUTE, _DAY = 60, 86_400
@@ -31,8 +30,6 @@ def format_tokens(value: int) -> str:
 
 def format_duration(seconds: float) -> str:
     """42 s, 12 min, 3 h 12 min, 5 days."""
-    if not math.isfinite(seconds):  # a transcript may claim any time
-        return "unknown"
     if seconds < _SMALL:
         return f"{max(0.0, seconds):.0f}{_GAP}s"
     if seconds < _SMALL * _MINUTE:
@@ -53,17 +50,12 @@ def format_share(part: float, whole: float) -> str:
 
 def format_time(at: float) -> str:
     """14 Nov 2025, 10:32 in the zone of this machine; nothing where no time is known."""
-    return f"{format_day(at)}, {format_clock(at)[:5]}" if at else ""
+    return f"{format_day(at)}, {_to_local(at):%H:%M}" if at else ""
 
 
 def format_day(at: float) -> str:
     """14 Nov 2025."""
     return f"{_to_local(at).day} {_to_local(at):%b %Y}" if at else ""
-
-
-def format_clock(at: float) -> str:
-    """10:32:05."""
-    return f"{_to_local(at):%H:%M:%S}" if at else ""
 
 
 def format_span(began: float, ended: float) -> str:

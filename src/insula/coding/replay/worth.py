@@ -60,9 +60,9 @@ class NotedTrouble:
     at: float
     sense: str
     family: str
-    text: str
+    text: str = ""
     """The last one."""
-    rung: int
+    rung: int = 0
     texts: int = 0
     chars: int = 0
     withheld: bool = False
@@ -259,14 +259,12 @@ def _read_troubles(session: str, records: list[Record]) -> list[NotedTrouble]:
             here = str(record.get("project", "")) or project  # of a session whose start no hook saw, too
             if (name := str(record["id"])) not in troubles:
                 troubles[name] = NotedTrouble(
-                    id=str(record["id"]),
+                    id=name,
                     session=session,
                     project=here,
                     at=record["at"],
                     sense=str(record.get("sense", "")),
                     family=str(record.get("family", "")),
-                    text="",
-                    rung=0,
                     withheld=record.get("withheld") is True,
                 )
                 _look_near(troubles[name], _list_following(records, place))
