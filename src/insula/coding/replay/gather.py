@@ -9,7 +9,7 @@ from insula.coding.replay.find import FoundTranscripts
 from insula.coding.replay.look import Look
 from insula.coding.replay.model import Replayed, Totals
 from insula.coding.replay.readers import Seen
-from insula.coding.replay.session import Troubles, read_session
+from insula.coding.replay.session import read_session
 from insula.coding.step.corrections import UserCorrection, find_corrections
 from insula.coding.step.senses.register import DEFAULT
 
@@ -55,7 +55,7 @@ def gather_sessions(
     Args:
         tell: told the bytes of each line that was read.
     """
-    totals, troubles, seen, began = Totals(passed_over=dict(transcripts.passed_over)), Troubles(), Seen(), clock.time()
+    totals, seen, began = Totals(passed_over=dict(transcripts.passed_over)), Seen(), clock.time()
     kept, scores = list[Replayed](), list[Score]()
 
     def count_bytes(size: int) -> None:
@@ -64,20 +64,21 @@ def gather_sessions(
 
     for sources in transcripts.sessions:
         totals.files += len(sources)
-        look = Look(read_session(sources, seen, troubles, count_bytes), on)
+        look = Look(read_session(sources, seen, totals.incomplete, count_bytes), on)
         told = look.replayed
-        _count_session(totals, told)
+        count_session(totals, told)
         if not told.is_session:
             continue
         kept = _keep_worst([*kept, told])
         if told.began:
             asked = tuple(find_corrections(told.id, look.said))
             scores.append(Score(told.ended, told.id, look.project, told.patterns, asked))
-    totals.seconds, totals.incomplete = clock.time() - began, dict(troubles)
+    totals.seconds = clock.time() - began
     return Gathered(kept, totals, sorted(scores, key=lambda score: score.at)[-SCORES:])
 
 
-def _count_session(totals: Totals, told: Replayed) -> None:
+def count_session(totals: Totals, told: Replayed) -> None:
+    """Add a session to what all add up to."""
     totals.add_numbers(told)
     totals.skipped.update(told.skipped)
     if not told.is_session:

@@ -31,6 +31,8 @@ JUST_NOW = 60.0
 STILL_WRITTEN = "last line that is still being written"
 
 Count = Callable[[int], None]
+Troubles = dict[str, str]
+"""Path -> what of it could not be read."""
 OrderedEvent = ReplayedCall | OtherEvent
 
 
@@ -41,10 +43,6 @@ class Stream(NamedTuple):
     host: str
     path: str
     events: Iterator[tuple[float, OrderedEvent]]
-
-
-class Troubles(dict[str, str]):
-    """Path -> what of it could not be read."""
 
 
 def read_session(sources: Sequence[TranscriptFile], seen: Seen, troubles: Troubles, count: Count) -> Stream:
