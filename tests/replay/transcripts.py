@@ -2,9 +2,12 @@
 
 import json
 import time
-from collections.abc import Iterable
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
+
+from insula.coding.replay.find import find_transcripts
+from insula.coding.replay.gather import Gathered, gather_sessions
 
 RECORDED = Path(__file__).parents[1] / "fixtures/transcripts"
 """Written by the real clients while a model on loopback played a script; long texts cut, folders renamed."""
@@ -60,34 +63,10 @@ class Session:
         return write(folder / f"{self.name}.jsonl", *self.rows)
 
 
+def look(*paths: Path) -> Gathered:
+    """What is gathered of some transcripts."""
+    return gather_sessions(find_transcripts(paths))
+
+
 def stamp(at: float) -> str:
-    from datetime import UTC, datetime
-
     return datetime.fromtimestamp(at, UTC).isoformat().replace("+00:00", "Z")
-
-
-def naive(paths: Iterable[Path]) -> dict[str, int]:
-    """Counts of Claude Code transcripts by another way: no state, no order, whatever each line says of itself."""
-    lines = [json.loads(line) for path in paths for line in path.read_text("utf-8").splitlines()]
-    rows = {row["uuid"]: row for row in lines if row["type"] in {"user", "assistant"}}.values()
-    blocks = [(row, block) for row in rows for block in parts(row)]
-    texts = [(row, block["text"].lstrip()) for row, block in blocks if row["type"] == "user" and "text" in block]
-    host = ("<local-command", "<bash-", "<task-notification", "<command-name>", "[Request interrupted", "Caveat:")
-    marks = ("isMeta", "isCompactSummary", "isSidechain")
-    return {
-        "tool_uses": sum(block["type"] == "tool_use" for _, block in blocks),
-        "errors": sum(block["type"] == "tool_result" and block.get("is_error") is True for _, block in blocks),
-        "interrupts": len({row["uuid"] for row, text in texts if text.startswith("[Request interrupted")}),
-        "prompts": len(
-            {
-                row["uuid"]
-                for row, text in texts
-                if text and not text.startswith(host) and not any(row.get(mark) for mark in marks)
-            }
-        ),
-    }
-
-
-def parts(row: Row) -> list[Row]:
-    content = row["message"]["content"]
-    return [{"type": "text", "text": content}] if isinstance(content, str) else content
