@@ -1,4 +1,4 @@
-"""What the real clients sent to a hook, recorded; and ways to send it to ours."""
+"""Payloads of the real clients as tests send them to our hook, and what it answers and writes down."""
 
 import json
 import os
@@ -17,20 +17,7 @@ Payload = dict[str, Any]
 _CLOCK = count(time.time(), 1.0)
 """A second from one call to the next: what follows faster is of the same turn of the model."""
 
-FOLDER = Path(__file__).parent.parent / "fixtures" / "payloads"
 PYTHON = str(Path(sys.base_prefix) / "bin" / "python3")
-
-
-def recorded(name: str) -> list[Payload]:
-    """The payloads of one session, in order."""
-    lines = (FOLDER / f"{name}.jsonl").read_text("utf-8").splitlines()
-    return [_sent(json.loads(line)) if name == "opencode" else json.loads(line)["stdin"] for line in lines]
-
-
-def _sent(record: Payload) -> Payload:
-    """What our plugin tells of what OpenCode tells it."""
-    about: Payload = {"session": record["stdin"]["input"].get("sessionID", ""), "agent": "", "cwd": "/home/dev/project"}
-    return {"event": record["event"].removeprefix("event:"), **about, **record["stdin"]}
 
 
 def failing(payloads: Iterable[Payload]) -> Payload:

@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from coding_agents import HOSTS
-from payloads import call, failing, recorded, spawn
+from coding_agents import HOSTS, recorded
+from payloads import call, failing, spawn
 
 from insula.hosts.hook import respond
 

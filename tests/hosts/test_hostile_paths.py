@@ -5,7 +5,7 @@ import time
 from pathlib import Path
 
 import pytest
-from payloads import recorded
+from coding_agents import recorded
 
 from insula.hosts.hook import respond
 

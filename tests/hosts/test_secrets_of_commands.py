@@ -3,7 +3,8 @@
 from pathlib import Path
 
 import pytest
-from payloads import Payload, again, call, failing, recorded
+from coding_agents import recorded
+from payloads import Payload, again, call, failing
 
 from insula.hosts.hook import respond
 from insula_bench.secret_lines import Case, cases

@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, cast
 
-from payloads import recorded
+from coding_agents import recorded
 
 from hostile.repositories import ORDER
 from hostile.trial import TOKEN, Site
