@@ -14,13 +14,6 @@ from installing import examine, found, install, settings_of, troubles
 pytestmark = pytest.mark.usefixtures("user")
 
 
-@pytest.fixture
-def house(home: Path) -> Path:
-    """A folder as `insula install` would make it."""
-    home.chmod(0o700)
-    return home
-
-
 def trust(project: Path | None = None) -> None:
     """What Codex writes when its user trusts the hooks."""
     file = settings_of("codex", project)
@@ -31,21 +24,21 @@ def trust(project: Path | None = None) -> None:
 
 @pytest.mark.usefixtures("each_tried")
 @pytest.mark.parametrize("name", ["codex", "opencode"])
-def test_a_fresh_installation_is_well_and_the_trial_leaves_no_trace(name: str, house: Path) -> None:
+def test_a_fresh_installation_is_well_and_the_trial_leaves_no_trace(name: str, home: Path) -> None:
     install(name)
     if name == "codex":
         trust()
-    before = {path for path in house.rglob("*") if "__pycache__" not in path.parts}
+    before = {path for path in home.rglob("*") if "__pycache__" not in path.parts}
     checks = examine()
     assert troubles(checks) == {}
     assert "speaks after similar errors" in found("command", checks)[0].says
-    left = {path for path in house.rglob("*") if "__pycache__" not in path.parts} - before
-    assert left <= {house / "sessions"}
+    left = {path for path in home.rglob("*") if "__pycache__" not in path.parts} - before
+    assert left <= {home / "sessions"}
     if name == "codex":
         assert troubles(examine()) == troubles(checks), "and nothing is left that the next trial would meet"
 
 
-def test_it_says_of_each_sense_in_a_line_whether_it_is_on_and_why(house: Path) -> None:
+def test_it_says_of_each_sense_in_a_line_whether_it_is_on_and_why() -> None:
     def senses() -> dict[str, str]:
         return {check.name: check.says for check in examine() if check.says.startswith(("on: ", "off: "))}
 
@@ -63,22 +56,22 @@ def test_it_says_of_each_sense_in_a_line_whether_it_is_on_and_why(house: Path) -
     assert re.fullmatch(rf"off: goes round a check {counted}switched by you\)", switched["bypass"])
 
 
-def lib(house: Path) -> Path:
+def lib(home: Path) -> Path:
     """The one copy of the code that hooks run."""
-    (folder,) = (house / "hook").glob("lib-*")
+    (folder,) = (home / "hook").glob("lib-*")
     return folder
 
 
-def lose_all(house: Path) -> None:
-    shutil.rmtree(house / "hook")
+def lose_all(home: Path) -> None:
+    shutil.rmtree(home / "hook")
 
 
-def damage_module(house: Path) -> None:
-    (lib(house) / "insula/coding/step/senses/__init__.py").write_text("(")
+def damage_module(home: Path) -> None:
+    (lib(home) / "insula/coding/step/senses/__init__.py").write_text("(")
 
 
-def forbid(house: Path) -> None:
-    house.chmod(0o500)
+def forbid(home: Path) -> None:
+    home.chmod(0o500)
 
 
 @pytest.mark.parametrize(
@@ -89,32 +82,31 @@ def forbid(house: Path) -> None:
         (forbid, "folder", "cannot be written"),
     ],
 )
-def test_a_broken_installation_is_found(damage: Callable[[Path], None], name: str, said: str, house: Path) -> None:
+def test_a_broken_installation_is_found(damage: Callable[[Path], None], name: str, said: str, home: Path) -> None:
     install("claude-code")
-    damage(house)
+    damage(home)
     try:
         check = found(name, examine())[0]
     finally:
-        house.chmod(0o700)
+        home.chmod(0o700)
     assert check.state == "broken" and said in check.says and check.remedy
 
 
-def test_code_of_another_version_is_found(house: Path) -> None:
+def test_code_of_another_version_is_found(home: Path) -> None:
     install("claude-code")
-    run, other = house / "hook/run.py", "lib-0123456789abcdef"
-    run.write_text(run.read_text().replace(lib(house).name, other))
-    lib(house).rename(house / "hook" / other)
+    run, other = home / "hook/run.py", "lib-0123456789abcdef"
+    run.write_text(run.read_text().replace(lib(home).name, other))
+    lib(home).rename(home / "hook" / other)
     assert "another version" in troubles(examine())["code"]
 
 
-def test_what_others_may_read_is_found(house: Path) -> None:
+def test_what_others_may_read_is_found(home: Path) -> None:
     install("claude-code")
-    (house / "hook.json").chmod(0o644)
+    (home / "hook.json").chmod(0o644)
     check = found("folder", examine())[0]
     assert check.state == "warn" and "hook.json" in check.says and "chmod" in check.remedy
 
 
-@pytest.mark.usefixtures("house")
 def test_a_settings_file_that_broke_is_found() -> None:
     install("claude-code")
     file = settings_of("claude-code")
@@ -131,16 +123,16 @@ def test_a_settings_file_that_broke_is_found() -> None:
 
 @pytest.mark.parametrize("name", ["claude-code", "opencode"])
 def test_hooks_that_the_record_does_not_know_are_named_and_not_tried_until_they_are_installed_again(
-    name: str, house: Path
+    name: str, home: Path
 ) -> None:
     """As those of an earlier version, whose record has no command, and those whose record was lost."""
     install(name)
-    record = json.loads((house / "installed.json").read_text())
+    record = json.loads((home / "installed.json").read_text())
     for one in record["files"].values():
         del one["command"]
     written = settings_of(name).read_bytes()
     for lost in (json.dumps(record), "{}"):
-        (house / "installed.json").write_text(lost)
+        (home / "installed.json").write_text(lost)
         check = found("foreign", examine())[0]
         assert check.state == "warn" and "did not install and does not run" in check.says
         assert f"insula install {name}" in check.remedy
@@ -150,7 +142,7 @@ def test_hooks_that_the_record_does_not_know_are_named_and_not_tried_until_they_
         assert not found("foreign", checks) and found("command", checks)[0].state == "ok"
 
 
-def test_every_switch_is_seen(house: Path, user: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_every_switch_is_seen(home: Path, user: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     install("claude-code")
     (user / "project/.git").mkdir()
     run_insula("off", "--project")
@@ -165,7 +157,7 @@ def test_every_switch_is_seen(house: Path, user: Path, monkeypatch: pytest.Monke
     assert found("command", checks)[0].state == "ok"
 
 
-def test_failures_are_counted_by_kind_and_host(house: Path) -> None:
+def test_failures_are_counted_by_kind_and_host(home: Path) -> None:
     install("claude-code")
     now = int(time.time())
     failed = [
@@ -173,21 +165,20 @@ def test_failures_are_counted_by_kind_and_host(house: Path) -> None:
         {"v": 1, "t": now, "host": "codex", "kind": "KeyError"},
         {"v": 1, "t": now - 8 * 86400, "host": "claude-code", "kind": "Old"},
     ]
-    (house / "failures.jsonl").write_text("\n".join(["cut sh", "[1]", '{"t": "x"}', *map(json.dumps, failed)]))
+    (home / "failures.jsonl").write_text("\n".join(["cut sh", "[1]", '{"t": "x"}', *map(json.dumps, failed)]))
     said = [check.says for check in found("failures", examine())]
     assert [text.split(" in ")[0] for text in said] == ["3 × OSError of Claude Code", "1 × KeyError of Codex"]
     assert len(found("failures", examine("claude-code"))) == 1
 
 
-def test_what_was_no_event_asks_for_no_new_install(house: Path) -> None:
+def test_what_was_no_event_asks_for_no_new_install(home: Path) -> None:
     install("claude-code")
     failed = {"v": 1, "t": int(time.time()), "host": "claude-code", "kind": "PayloadError"}
-    (house / "failures.jsonl").write_text(json.dumps(failed))
+    (home / "failures.jsonl").write_text(json.dumps(failed))
     (check,) = found("failures", examine())
     assert (check.state, "install" in check.remedy) == ("warn", False)
 
 
-@pytest.mark.usefixtures("house")
 def test_hooks_of_another_project_are_not_well_here(user: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     install("codex", "--project")
     (user / "project/inner").mkdir()
@@ -198,7 +189,7 @@ def test_hooks_of_another_project_are_not_well_here(user: Path, monkeypatch: pyt
     assert [(check.name, check.state) for check in checks] == [("hooks", "idle")]
 
 
-def test_the_exit_status_tells_what_is_broken_from_what_does_not_run(house: Path) -> None:
+def test_the_exit_status_tells_what_is_broken_from_what_does_not_run(home: Path) -> None:
     def status(*words: str) -> int:
         ran = run_insula("doctor", *words, "--json")
         assert ran.json["status"] == ran.status and ran.json["ok"] is (ran.status == 0)
@@ -212,15 +203,16 @@ def test_the_exit_status_tells_what_is_broken_from_what_does_not_run(house: Path
     run_insula("on")
     install("codex")
     assert (status("gemini"), status("codex"), status()) == (0, 2, 2)
-    (house / "hook.json").write_text("{")
+    (home / "hook.json").write_text("{")
     assert status("codex") == 1
 
 
 # What a host lets run.
 
 
-@pytest.mark.usefixtures("house")
-def test_hooks_that_claude_code_does_not_run_are_found(user: Path) -> None:
+def test_hooks_that_claude_code_does_not_run_are_found_in_the_project_that_forbids_them(
+    user: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     install("claude-code")
     local = user / "project/.claude/settings.local.json"
     local.parent.mkdir()
@@ -228,21 +220,10 @@ def test_hooks_that_claude_code_does_not_run_are_found(user: Path) -> None:
     assert str(local) in troubles(examine())["allowed"]
     install("claude-code", "--project")
     assert len(found("allowed", examine())) == 1
-
-
-@pytest.mark.usefixtures("house")
-def test_what_a_project_forbids_is_looked_up_in_that_project(user: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    install("claude-code")
-    local = user / "project/.claude/settings.local.json"
-    local.parent.mkdir()
-    local.write_text('{"disableAllHooks": true}')
     monkeypatch.chdir(user)
     assert not found("allowed", examine())
-    monkeypatch.chdir(user / "project")
-    assert found("allowed", examine())
 
 
-@pytest.mark.usefixtures("house")
 def test_a_project_that_codex_does_not_trust_is_told_from_hooks_that_it_does_not(user: Path) -> None:
     install("codex", "--project")
     settings_of("codex").parent.mkdir()
@@ -255,7 +236,6 @@ def test_a_project_that_codex_does_not_trust_is_told_from_hooks_that_it_does_not
     assert not found("project", examine())
 
 
-@pytest.mark.usefixtures("house")
 def test_hooks_that_gemini_does_not_run_are_found() -> None:
     install("gemini")
     file = settings_of("gemini")
@@ -268,7 +248,6 @@ def test_hooks_that_gemini_does_not_run_are_found() -> None:
     assert "by name" in troubles(examine())["allowed"]
 
 
-@pytest.mark.usefixtures("house")
 def test_hooks_that_codex_has_not_trusted_are_a_warning_with_the_way_to_trust_them() -> None:
     install("codex")
     check = found("trust", examine())[0]
@@ -287,10 +266,10 @@ def test_hooks_that_codex_has_not_trusted_are_a_warning_with_the_way_to_trust_th
 # Whether it runs.
 
 
-def test_a_hook_that_fails_within_is_found_though_it_says_nothing(house: Path) -> None:
+def test_a_hook_that_fails_within_is_found_though_it_says_nothing(home: Path) -> None:
     install("claude-code")
-    (lib(house) / "insula/coding/step/senses/__init__.py").write_text("(")
-    next(lib(house).rglob("*.pyc")).unlink()
+    (lib(home) / "insula/coding/step/senses/__init__.py").write_text("(")
+    next(lib(home).rglob("*.pyc")).unlink()
     checks = examine()
     assert "said nothing" in troubles(checks)["command"]
     assert found("failures", examine())[0].state == "warn"

@@ -1,7 +1,6 @@
 """Hooks that are files of their own: never over another's, never away with what a person wrote into them."""
 
 import os
-import stat
 import subprocess
 from pathlib import Path
 
@@ -18,18 +17,6 @@ pytestmark = pytest.mark.usefixtures("user")
 def files(name: str) -> list[Path]:
     """The files of its hooks that there are."""
     return sorted(path for path in settings_of(name).parent.glob("*") if path.is_file())
-
-
-@pytest.mark.parametrize("name", SCRIPTED)
-@pytest.mark.parametrize("where", [[], ["--project"]])
-def test_what_was_not_there_is_gone_again_with_its_folders(name: str, where: list[str], user: Path) -> None:
-    before = sorted(user.rglob("*"))
-    assert insula("install", name, *where)[0] == 0
-    written = [path for path in user.rglob("*") if path.is_file()]
-    assert len(written) >= 1
-    assert {stat.S_IMODE(path.stat().st_mode) for path in written} == {0o700 if name == "cline" else 0o600}
-    assert insula("uninstall", name, *where)[0] == 0
-    assert sorted(user.rglob("*")) == before
 
 
 @pytest.mark.parametrize("name", SCRIPTED)

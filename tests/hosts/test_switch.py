@@ -115,6 +115,7 @@ def learned(home: Path) -> None:
     (home / "asked").mkdir()
     (home / "asked/p.jsonl").write_text("{}")
     (home / "rules.jsonl").write_text("{}")
+    (home / "failures.1.jsonl").write_text("{}")
     (home / "insula.toml").write_text("")
     (home / "memory.db").write_text("not ours to erase")
 
@@ -123,10 +124,11 @@ def test_purge_erases_what_was_observed_and_nothing_else(home: Path) -> None:
     insula("install", "codex")
     learned(home)
     code, output = insula("purge", "--yes")
-    assert code == 0 and "sessions, asked, rules.jsonl" in output and "stay installed" in output
+    assert code == 0 and "sessions, asked, rules.jsonl, failures.1.jsonl" in output and "stay installed" in output
     there = {path.name for path in home.iterdir()} - {"lock"}
     assert there == {"hook", "hook.json", "installed.json", "insula.toml", "memory.db"}
     assert "nothing to erase" in insula("purge", "--yes")[1]
+    assert "backups" in insula("purge", "--help")[1]
 
 
 def test_purge_names_what_it_leaves_where_no_hook_is_installed(home: Path) -> None:
@@ -159,14 +161,6 @@ def test_a_lock_that_was_tidied_away_holds_nobody(home: Path) -> None:
         both = (("off",), ("purge", "--yes")) * 2
         running = [stack.enter_context(spawn_insula(*words)) for words in both]
         assert [process.wait(GUARD_SECONDS) for process in running] == [0] * len(running)
-
-
-def test_old_failures_and_backups_are_erased_too(home: Path) -> None:
-    (home / "failures.1.jsonl").write_text("{}")
-    (home / "keep").write_text("")
-    insula("purge", "--yes")
-    assert not (home / "failures.1.jsonl").exists() and (home / "keep").exists()
-    assert "backups" in insula("purge", "--help")[1]
 
 
 @pytest.mark.parametrize(("word", "erased"), [(b"\n", False), (b"y\n", True)])
