@@ -208,8 +208,6 @@ def test_an_imported_rule_waits_for_evidence_or_is_pinned(home: Path) -> None:
     ("entry", "reason"),
     [
         ("text", "that are texts"),
-        (None, "that are texts"),
-        ({"pattern": "stale-edit"}, "that are texts"),
         ({"pattern": "stale-edit", "advice": "  "}, "that are texts"),
         ({"pattern": "stale-edit", "advice": 5}, "that are texts"),
         ({"pattern": "nonsense", "advice": "Look."}, "nothing here sees the pattern 'nonsense'"),
