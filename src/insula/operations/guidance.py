@@ -144,7 +144,8 @@ def _describe_piece(
     else:
         made = _describe_wish(kept, sources) if is_wish(kept) else _describe_lesson(kept, advice, sources, now)
     undo = ("undo",) if piece.is_decided else ()
-    made = replace(made, sources=sources, since=kept.created_at, piece=piece, actions=(*made.actions, *undo))
+    actions = (*made.actions, *undo)
+    made = replace(made, wording=made.text, sources=sources, since=kept.created_at, piece=piece, actions=actions)
     if not piece.retired:
         return made
     was_used = kind_of(kept) == "lesson" or is_told(kept)
@@ -175,7 +176,6 @@ def _describe_wish(wish: StoredGuidance, sources: Sequence[Cited]) -> GuidanceIt
         id=wish.name,
         kind="preference",
         text=words_of(wish),
-        wording=words_of(wish),
         standing="used" if used else "muted" if wish.mode == MUTED else "waits",
         state=STATES.get(wish.mode, wish.mode) if wish.mode else "used" if used else "said once",
         about=_describe_trigger(wish, sources),
@@ -193,7 +193,6 @@ def _describe_line(line: StoredGuidance, in_document: bool) -> GuidanceItem:
         id=line.name,
         kind="lesson",
         text=line.advice,
-        wording=line.advice,
         standing="used" if used else "muted" if line.mode == MUTED else "waits",
         state=STATES.get(line.mode or (ACTIVE if used else PROPOSED), line.mode),
         about=f"Where it bears on a message; SOUL.md: {line.section}.",
@@ -213,7 +212,6 @@ def _describe_lesson(
         id=lesson.name,
         kind="lesson",
         text=lesson.advice,
-        wording=lesson.advice,
         standing="used" if advice is not None else "muted" if lesson.mode == MUTED else "waits",
         state="used" if own else STATES.get(life.state, life.state),
         about=_describe_trigger(lesson, sources),
