@@ -28,7 +28,7 @@ from insula.memory.retrieval.scoring import (
     SubjectSides,
     find_subjects,
     match_claims,
-    rank_items,
+    score_items,
 )
 from insula.memory.storage import statements
 from insula.memory.storage.queries import StoredQuery
@@ -94,8 +94,7 @@ def rank_memories(
     """
     content = content_weights(cue, retrieved.statistics)
     items = _match_rows(place, retrieved.rows, cue, content, vector_of(sought[0]) if sought else None)
-    ranked = rank_items(cue, items, retrieved.statistics, now, len(items))
-    scored = {each.item.row.id: each for each in ranked}
+    scored = score_items(cue, items, retrieved.statistics, now)
     held = _collect_vectors(retrieved)
     near = find_nearness(sought, held) if asked else {}
     expected = describe_expected(sought, retrieved.predicted) if asked else {}

@@ -212,13 +212,11 @@ def describe_scene(cue: Cue, items: Sequence[Item], statistics: Statistics) -> S
     return Scene(statistics.mean_length, heard, topics, max(topics.values(), default=0.0))
 
 
-def rank_items(cue: Cue, items: Sequence[Item], statistics: Statistics, now: float, limit: int) -> list[ScoredItem]:
-    """The best `limit` of `items`, best first; those without any overlap or similarity are left out."""
+def score_items(cue: Cue, items: Sequence[Item], statistics: Statistics, now: float) -> dict[int, ScoredItem]:
+    """The scores of memories, by their id; those without any overlap or similarity are left out."""
     shares, seen = weigh_terms(cue, statistics), describe_scene(cue, items, statistics)
-    ranked = (score_item(cue, shares, item, seen, now) for item in items)
-    return sorted(
-        (scored for scored in ranked if scored.score > 0), key=lambda scored: (-scored.score, -scored.item.row.id)
-    )[:limit]
+    scored = {item.row.id: score_item(cue, shares, item, seen, now) for item in items}
+    return {number: each for number, each in scored.items() if each.score > 0}
 
 
 def score_item(cue: Cue, shares: Mapping[str, float], item: Item, seen: Scene, now: float) -> ScoredItem:

@@ -134,9 +134,8 @@ class Neighbourhoods:
     forgotten here with `drop_cached`.
     """
 
-    def __init__(self, held_bytes: int = HELD_BYTES, clock: Callable[[], float] = time.monotonic) -> None:
+    def __init__(self, held_bytes: int = HELD_BYTES) -> None:
         self._held_bytes = held_bytes
-        self._clock = clock
         self._locks: defaultdict[int, threading.Lock] = defaultdict(threading.Lock)
         """One a user, since several threads ask: one reads a user's vectors, and who asks of the same waits for it."""
         self._emptied = 0
@@ -157,7 +156,7 @@ class Neighbourhoods:
 
     def _find_cached(self, user_id: int, dimensions: int) -> "_Neighbourhood":
         """What is held of a user, unless it is of other vectors, or too old."""
-        here, now = self._users.pop(user_id, None), self._clock()
+        here, now = self._users.pop(user_id, None), time.monotonic()
         if here is None or here.dimensions != dimensions or now - here.begun > STALE_SECONDS:
             return _Neighbourhood(dimensions, now)
         return here
