@@ -96,7 +96,7 @@ async def test_whether_it_was_mended_is_on_the_ledger_with_the_lot(store: Any) -
         await chat.reply("me", "s", KENYA)
         await chat.reply("me", "s", "Well?")
     place = await store.resolve_place("me", "s")
-    latest, first = await store.sessions.read_ledger(place, kinds=["meta:turn"])
+    latest, first = await store.sessions.read_ledger(place, "meta:turn")
     assert "mend" not in first.data
     assert dict(latest.data)["mend"] == {"flag": "incomplete", "arm": "shown", "mended": True}
 
@@ -106,7 +106,7 @@ async def test_a_share_is_withheld_and_counted_all_the_same(store: Any) -> None:
         await chat.reply("me", "s", KENYA)
         await chat.reply("me", "s", "Thanks!")
     assert model.requests[-1].prompt == "Thanks!"
-    latest = (await store.sessions.read_ledger(await store.resolve_place("me", "s"), kinds=["meta:turn"]))[0]
+    latest = (await store.sessions.read_ledger(await store.resolve_place("me", "s"), "meta:turn"))[0]
     assert dict(latest.data)["mend"] == {"flag": "incomplete", "arm": "withheld", "mended": False}
 
 

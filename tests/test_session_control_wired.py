@@ -133,7 +133,7 @@ async def test_each_change_stands_on_the_ring_and_on_the_ledger_with_its_reason(
         last = await chat.reply("ana", "now", "Are you any better?")
         ring = chat.metacognition.engine.regulator.ring
         place = await chat.metacognition.store.resolve_place("ana", "now")
-        ledger = await chat.metacognition.store.sessions.read_ledger(place, kinds=["session:adaptation"])
+        ledger = await chat.metacognition.store.sessions.read_ledger(place, "session:adaptation")
     changes = [
         (one.lever, one.before, one.after, one.reason)
         for one in ring.adaptations

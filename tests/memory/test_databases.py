@@ -27,6 +27,7 @@ from insula.night.cycle import sleep_cycle
 from insula.night.phases import PHASES
 from insula.testing import ScriptedModel
 from insula.text.analysis import analyse_text
+from insula.types import TURN
 from insula_solve import Models, find_method
 
 pytestmark = pytest.mark.anyio
@@ -244,7 +245,7 @@ async def test_a_forged_user_id_reads_nothing_in_any_repository(shared: Store) -
     reads: dict[str, Callable[[Store, Place], Awaitable[object]]] = {
         "transcript": lambda store, place: store.sessions.read_lines(place, 9),
         "sessions": lambda store, place: store.read(views.list_sittings, place.user, None, 9),
-        "ledger": lambda store, place: store.sessions.read_ledger(place),
+        "ledger": lambda store, place: store.sessions.read_ledger(place, TURN),
         "speakers": speakers_of,
         "remembered": lambda store, place: store.memories.list_memories(place.user),
         "shown": lambda store, place: store.read(views.find_memories, place.user, [first]),

@@ -331,7 +331,7 @@ async def test_the_model_reads_what_stands_and_the_corrections_and_what_it_retir
     assert '{"id": "gold", "text": "Always name the nine o\'clock train.", "sessions": 1}' in prompts[0]
     assert '"user": "No, that one is on Tuesdays."' in prompts[0]
     assert (await curation.find_piece(store, "ana", "gold")).retired == "a reflection: retire"
-    ledger = await store.sessions.read_ledger(await store.resolve_place("ana", "monday"), kinds=["meta:reflection"])
+    ledger = await store.sessions.read_ledger(await store.resolve_place("ana", "monday"), "meta:reflection")
     assert [dict(one.data)["operations"] for one in ledger] == [1]
     await curation.decide_piece(store, "ana", None, "gold", "undo")
     assert (await curation.find_piece(store, "ana", "gold")).retired == ""

@@ -157,7 +157,7 @@ async def record_stuck(store: Store, user: str, home: Path) -> int:
     for stuck in find_stuck(home):
         with on_behalf_of(user):
             place = await store.resolve_place(user, stuck.session)
-            known = await store.sessions.read_ledger(place, kinds=[IMPASSE], limit=1)
+            known = await store.sessions.read_ledger(place, IMPASSE, limit=1)
         if not known:
             await note_stuck(store, user, stuck.session, stuck.problem, stuck.reason)
             taken += 1

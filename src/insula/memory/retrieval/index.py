@@ -81,13 +81,6 @@ _TOUCH = Prepared(
     .where(memories.c.id == sa.bindparam("one"))
     .values(uses=memories.c.uses + 1, salience=sa.bindparam("worth"), used_at=sa.bindparam("moments"))
 )
-_LEAST = (
-    sa.select(memories.c.id)
-    .where(_IN_SESSION, in_working_memory())
-    .order_by(memories.c.salience.desc(), memories.c.id.desc())
-    .offset(sa.bindparam("capacity", type_=sa.Integer))
-)
-_CROWDED = sa.update(memories).where(memories.c.id.in_(_LEAST)).values(retired_at=sa.bindparam("at"))
 _UNPOST = sa.delete(postings).where(
     postings.c.user_id == sa.bindparam("user"),
     postings.c.term == sa.bindparam("word"),
@@ -239,12 +232,6 @@ def record_use(connection: sa.Connection, user_id: int, ids: Sequence[int], at: 
     ]
     if values:
         _TOUCH.write_rows(connection, values)
-
-
-def make_room(connection: sa.Connection, user_id: int, session_id: int, capacity: int, at: float) -> None:
-    """Retire the least salient items of a working memory that holds more than `capacity`."""
-    values = {"user": user_id, "session": session_id, "capacity": capacity, "at": at}
-    connection.execute(_CROWDED, values)
 
 
 Entry = tuple[int, Sequence[str], bool]

@@ -64,11 +64,11 @@ def read_beginning(connection: sa.Connection, here: Place, turns: int, capacity:
         has_left_behind=bool(left_behind),
         impasse=_read_impasse(connection, here) if impasse > turn else None,
         version=tuple(version),
-        turns=tuple(statements.read_ledger(connection, here, kinds=[TURN], limit=turns)) if turns else (),
+        turns=tuple(statements.read_ledger(connection, here, TURN, limit=turns)) if turns else (),
         saliences=statements.list_saliences(connection, here, capacity) if capacity else (),
         lines=statements.read_lines(connection, here, lines) if lines else (),
     )
 
 
 def _read_impasse(connection: sa.Connection, here: Place) -> Signal:
-    return statements.read_ledger(connection, here, kinds=[IMPASSE], session_only=False, limit=1)[0]
+    return statements.read_ledger(connection, here, IMPASSE, session_only=False, limit=1)[0]

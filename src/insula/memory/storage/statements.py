@@ -1,6 +1,6 @@
 """Every statement that reads or writes the store, as functions of a connection; `Store` runs them in transactions."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any
 
@@ -79,6 +79,7 @@ _LEAST = (
     .offset(sa.bindparam("capacity", type_=sa.Integer))
 )
 _CROWDED = _EVERYWHERE.where(memories.c.id.in_(_LEAST))
+_LET_GO = sa.update(memories).where(memories.c.id.in_(_LEAST)).values(retired_at=sa.bindparam("now"))
 _SALIENCES = (
     sa.select(memories.c.salience)
     .join(messages, messages.c.id == memories.c.message_id)
@@ -109,22 +110,15 @@ _SIGNAL = Prepared(sa.insert(signals))
 _NOTED = (
     sa.select(signals, sessions.c.name.label("session"))
     .join(sessions, sessions.c.id == signals.c.session_id)
+    .where(signals.c.kind == sa.bindparam("kind"))
     .order_by(signals.c.id.desc())
     .limit(sa.bindparam("limit", type_=sa.Integer))
 )
-_OF_KIND = signals.c.kind == sa.bindparam("kind")
 _OF_USER = _NOTED.where(signals.c.user_id == sa.bindparam("user"))
 # Of a session without `+ 0` SQLite would read all that a user's other sessions noted, too.
 _OF_SESSION = _NOTED.where(
     signals.c.user_id + 0 == sa.bindparam("user"), signals.c.session_id == sa.bindparam("session")
 )
-_LEDGER = {
-    (False, False): _OF_USER,
-    (False, True): _OF_USER.where(_OF_KIND),
-    (True, False): _OF_SESSION,
-    (True, True): _OF_SESSION.where(_OF_KIND),
-}
-"""The last signals, of a session or of a user, of one kind or of all; kinds one by one, so that none is sorted."""
 
 
 def _place_values(here: Place) -> dict[str, object]:
@@ -225,8 +219,9 @@ def promote_items(connection: sa.Connection, here: Place, controls: Controls, at
     if len(left) <= capacity:
         since = max((last for *_, last in held), default=0) - _count_turns(capacity)
         return Consolidated(ages, tuple(salience for salience, turn in left if turn is not None and turn > since))
-    _move_memories(connection, here.user_id, _CROWDED, {**_place_values(here), "capacity": capacity, "now": at})
-    index.make_room(connection, here.user_id, here.session_id, capacity, at)
+    crowded = {**_place_values(here), "capacity": capacity, "now": at}
+    _move_memories(connection, here.user_id, _CROWDED, crowded)
+    connection.execute(_LET_GO, crowded)
     return Consolidated(ages, list_saliences(connection, here, capacity))
 
 
@@ -323,16 +318,11 @@ def read_voices(connection: sa.Connection, user_id: int) -> Voices:
 
 
 def read_ledger(
-    connection: sa.Connection, here: Place, *, kinds: Iterable[str] = (), session_only: bool = True, limit: int = 50
+    connection: sa.Connection, here: Place, kind: str, *, session_only: bool = True, limit: int = 50
 ) -> list[Signal]:
-    """The last signals of a user (or of this session), newest first."""
-    values: list[dict[str, object]] = [{**_place_values(here), "limit": limit, "kind": kind} for kind in kinds]
-    query = _LEDGER[session_only, bool(values)]
-    rows = [
-        row
-        for parameters in values or [{**_place_values(here), "limit": limit}]
-        for row in connection.execute(query, parameters)
-    ]
+    """The last signals of a kind of a user (or of this session), newest first."""
+    query = _OF_SESSION if session_only else _OF_USER
+    rows = connection.execute(query, {**_place_values(here), "limit": limit, "kind": kind})
     return [
         Signal(
             kind=row.kind,
@@ -343,7 +333,7 @@ def read_ledger(
             at=utc_moment(row.at),
             data=row.data,
         )
-        for row in sorted(rows, key=lambda row: -row.id)[:limit]
+        for row in rows
     ]
 
 
