@@ -51,14 +51,6 @@ def snapshots(reasons: tuple[Reason, ...], utilization: float | None, number: in
     return found
 
 
-def test_memories_go_from_sixteen_to_twelve_to_nine_and_back() -> None:
-    assert [items(state) for state in (CALM, SLOW, BOTH, FULL, CALM)] == [16, 12, 9, 12, 16]
-
-
-def test_the_consolidation_threshold_goes_from_055_to_060_to_065_and_back() -> None:
-    assert [threshold(state) for state in (CALM, FULL, BOTH, SLOW, CALM)] == [0.55, 0.60, 0.65, 0.60, 0.55]
-
-
 def test_the_floor_and_the_cap_hold() -> None:
     assert [items(BOTH, Controls(max_context_items=number)) for number in (100, 10, 7, 5, 4, 2)] == [56, 5, 4, 4, 4, 2]
     values = [0.75, 0.80, 0.84, 0.85, 0.95]

@@ -202,8 +202,8 @@ def recent_p95(latencies: Iterable[Latency], now: float) -> float | None:
     Returns:
         Milliseconds; None where there are fewer than `MINIMUM` turns in the last `OLDEST_SECONDS`.
     """
-    known = _select_recent([turn for turn in latencies if math.isfinite(turn.ms)], now)
-    if not known or len(known) < MINIMUM:
+    known = _select_recent(latencies, now)
+    if len(known) < MINIMUM:
         return None
     frequent = len(known) - bisect_left(known, now - WINDOW_SECONDS, key=_AT)
     return percentile_95([turn.ms for turn in known[-max(frequent, MINIMUM) :]])

@@ -42,6 +42,7 @@ from insula.session.snapshot import (
     Stage,
     count_occupied,
     measure_utilization,
+    read_figures,
     restore_ring,
 )
 from insula.types import Controls
@@ -337,10 +338,7 @@ class Regulator:
 
     def _read_figures(self, here: _Session, model: str, at: float) -> Figures:
         """The figures in view of which the conditions of a session change."""
-        now = self.measure_performance(model, at)
-        return Figures(
-            latency_p95_ms=now.latency_p95_ms, slowdown=now.slowdown, stm_utilization=self._measure_utilization(here)
-        )
+        return read_figures(self.measure_performance(model, at), self._measure_utilization(here))
 
     def dump_state(self) -> dict[str, Any]:
         """What is to survive a restart, as plain JSON."""

@@ -207,13 +207,6 @@ class Adaptation(Record):
         """The same with more that was saved."""
         return self.model_copy(update={"saved": (self.saved or Saved()) + saved})
 
-    def is_same(self, other: "Adaptation") -> bool:
-        """Whether the other is this one, with an effect that is known or not."""
-        mine, theirs = (
-            (one.at, one.lever, one.reason, one.before, one.after, one.found, one.saved) for one in (self, other)
-        )
-        return mine == theirs
-
 
 def settle_effects(adaptations: Iterable[Adaptation], after: Snapshot) -> tuple[Adaptation, ...]:
     """The adaptations, those without an effect given the one that the next snapshot shows.
@@ -221,7 +214,7 @@ def settle_effects(adaptations: Iterable[Adaptation], after: Snapshot) -> tuple[
     Args:
         after: the snapshot just taken; an adaptation made at its very moment waits for the next.
     """
-    now = snapshot_figures(after)
+    now = read_figures(after.performance, after.stm_utilization)
     return tuple(
         adaptation.model_copy(update={"effect": _measure_effect(adaptation.found, now)})
         if adaptation.effect is None and adaptation.at < after.ts
@@ -230,14 +223,10 @@ def settle_effects(adaptations: Iterable[Adaptation], after: Snapshot) -> tuple[
     )
 
 
-def snapshot_figures(seen: Snapshot) -> Figures:
-    """The figures of a snapshot that an effect is measured by."""
-    performance = seen.performance
-    return Figures(
-        latency_p95_ms=performance.latency_p95_ms,
-        slowdown=performance.slowdown,
-        stm_utilization=seen.stm_utilization,
-    )
+def read_figures(performance: Performance, utilization: float | None) -> Figures:
+    """The figures that an effect is measured by."""
+    known = performance.model_dump(include={"latency_p95_ms", "slowdown"})
+    return Figures(**known, stm_utilization=utilization)
 
 
 def _measure_effect(before: Figures, after: Figures) -> Figures:
@@ -304,7 +293,7 @@ class Schedule(Record):
             reason=reason,
             before=self.interval,
             after=other.interval,
-            found=snapshot_figures(seen),
+            found=read_figures(seen.performance, seen.stm_utilization),
         )
         return (made,)
 
@@ -332,11 +321,11 @@ class Ring(Record):
 
     def with_saved(self, made: Adaptation, saved: Saved) -> "Ring":
         """The ring with more put down as saved by an adaptation; the same where that has left it."""
-        for place in range(len(self.adaptations) - 1, -1, -1):
-            adaptation = self.adaptations[place]
-            if adaptation.is_same(made):
-                others = self.adaptations[:place], self.adaptations[place + 1 :]
-                return self.model_copy(update={"adaptations": (*others[0], adaptation.with_saved(saved), *others[1])})
+        adaptations = list(self.adaptations)
+        for place, adaptation in reversed([*enumerate(adaptations)]):
+            if adaptation.model_copy(update={"effect": made.effect}) == made:  # its effect may be known by now
+                adaptations[place] = adaptation.with_saved(saved)
+                return self.model_copy(update={"adaptations": tuple(adaptations)})
         return self
 
     def with_snapshot(self, snapshot: Snapshot, reasons: Sequence[Reason]) -> "Ring":
