@@ -124,8 +124,7 @@ async def _fill(store: Store, world: World, embed: Embedding | None) -> dict[str
         text = memory_text(last.get(entry.session, ""), entry.text)
         vector = embed(text) if embed and text else None
         last[entry.session] = entry.text
-        _, ids[entry.id] = await store.sessions.write_message(place, item._replace(vector=vector), at=entry.at)
-        await store.sessions.promote_items(place, _ALL)
+        (ids[entry.id],), _ = await store.sessions.add_lines(place, [(item._replace(vector=vector), entry.at)], _ALL)
     return ids
 
 

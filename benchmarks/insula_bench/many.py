@@ -31,6 +31,7 @@ from insula.memory.item import NewItem, new_item
 from insula.memory.privacy.isolation import on_behalf_of
 from insula.memory.retrieval.embedding import embed_text
 from insula.memory.retrieval.query import Cue, build_cue, encode_claims
+from insula.memory.storage import statements
 from insula.memory.storage.postgres import CONNECTIONS
 from insula.memory.storage.store import Store
 from insula.memory.storage.vectors import embed_normalised
@@ -159,7 +160,8 @@ class Bench:
             place = await self.store.resolve_place(user, "now")
             item = self.chance.choice(self.items)
             said = await _timed(lambda: self.store.sessions.write_message(place, item))
-            kept = await _timed(lambda: self.store.sessions.promote_items(place, Controls()))
+            at = self.store.now()
+            kept = await _timed(lambda: self.store.run(statements.promote_items, place, Controls(), at))
             return max(said, kept)
 
     async def any(self, kind: str) -> Took:

@@ -97,9 +97,9 @@ async def _read_in(store: Store, talk: Conversation) -> dict[int, str]:
     ids: dict[int, str] = {}
     for line in steps(talk.lines, f"reading {talk.name}"):
         place = await store.resolve_place(talk.name, line.session)
-        _, memory = await store.sessions.write_message(place, _item(talk, line.speaker, line.text), at=line.at)
+        item = _item(talk, line.speaker, line.text)
+        (memory,), _ = await store.sessions.add_lines(place, [(item, line.at)], _ALL)
         ids[memory] = line.id
-        await store.sessions.promote_items(place, _ALL)
     return ids
 
 

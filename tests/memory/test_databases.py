@@ -13,7 +13,7 @@ import postgres
 from insula import Controls, Metacognition
 from insula.errors import StoreError
 from insula.language.owner import ASSISTANT, USER
-from insula.memory.item import new_item
+from insula.memory.item import NewItem, new_item
 from insula.memory.privacy import archive
 from insula.memory.privacy.isolation import WHOSE, on_behalf_of
 from insula.memory.retrieval.query import build_cue, encode_claims
@@ -54,13 +54,16 @@ def embed(text: str) -> list[float]:
     return [0.1 + text.lower().count(letter) for letter in "aeioust"]
 
 
+def remembered(text: str) -> NewItem:
+    analysis = analyse_text(text)
+    return new_item(analysis, encode_claims(analysis, USER, ASSISTANT), "user", USER, (), ())
+
+
 async def fill(store: Store, user: str) -> None:
     for number, text in enumerate(SAID * 3):
         place = await store.resolve_place(user, f"session {number % 4}")
-        analysis = analyse_text(text)
-        item = new_item(analysis, encode_claims(analysis, USER, ASSISTANT), "user", USER, (), ())
-        await store.sessions.write_message(place, item._replace(vector=embed_normalised(embed, text)))
-        await store.sessions.promote_items(place, Controls(consolidation_threshold=0.2))
+        item = remembered(text)._replace(vector=embed_normalised(embed, text))
+        await store.sessions.add_lines(place, [(item, store.now())], Controls(consolidation_threshold=0.2))
 
 
 async def found(store: Store, user: str) -> list[list[tuple[str, str, float]]]:
@@ -272,8 +275,7 @@ async def test_a_forged_user_id_reads_nothing_in_any_repository(shared: Store) -
 
 async def test_nothing_is_written_under_a_forged_user_id(shared: Store) -> None:
     theirs = await shared.resolve_place("eva", "monday")
-    analysis = analyse_text("Eva gave me her house.")
-    item = new_item(analysis, encode_claims(analysis, USER, ASSISTANT), "user", USER, (), ())
+    item = remembered("Eva gave me her house.")
     with on_behalf_of(WHO), pytest.raises(StoreError, match="may not do this"):
         await shared.sessions.write_message(theirs, item)
     with on_behalf_of(WHO), pytest.raises(StoreError, match="may not do this"):

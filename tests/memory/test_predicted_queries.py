@@ -109,19 +109,6 @@ async def test_what_was_predicted_moves_with_its_user(tmp_path: Path) -> None:
         assert DENTIST in turn.instructions
 
 
-async def test_a_store_of_an_older_version_gets_room_for_what_is_predicted(tmp_path: Path) -> None:
-    path = tmp_path / "m.db"
-    async with await Metacognition.open(path, holdout=0.0) as mind:
-        await tell(mind, DENTIST)
-    with sqlite3.connect(path) as raw:
-        raw.execute("DROP TABLE predicted_queries")
-        raw.execute("UPDATE alembic_version SET version_num = '0014'")
-    raw.close()
-    async with await Metacognition.open(path, holdout=0.0) as mind:
-        assert await mind.understand("ana", model=read(stated(1, DENTIST, ["Who is my dentist?"])))
-    assert count(path) == 1
-
-
 async def test_a_limited_preference_is_told_where_its_task_goes_by_other_words(mind: Metacognition) -> None:
     wish, asked = "For recipes give me weights in grams.", "How do I bake a simple loaf of bread?"
     await tell(mind, wish)

@@ -45,8 +45,7 @@ def remembered(text: str, speaker: str = USER) -> NewItem:
 
 async def tell(store: Store, user: str, session: str, text: str, controls: Controls = KEEP_ALL) -> int:
     place = await store.resolve_place(user, session)
-    _, memory = await store.sessions.write_message(place, remembered(text))
-    await store.sessions.promote_items(place, controls)
+    (memory,), _ = await store.sessions.add_lines(place, [(remembered(text), store.now())], controls)
     return memory
 
 
@@ -89,9 +88,9 @@ async def test_working_memory_is_recalled_in_its_own_session_alone(store: Store)
 
 async def test_a_full_working_memory_lets_the_least_salient_go(store: Store) -> None:
     place = await store.resolve_place("me", "s")
-    for text in ("Ok.", "My sister Ana moved to Lisbon in May.", "Well."):
-        await store.sessions.write_message(place, remembered(text))
-    await store.sessions.promote_items(place, Controls(consolidation_threshold=1.0, stm_capacity=1))
+    said = [remembered(text) for text in ("Ok.", "My sister Ana moved to Lisbon in May.", "Well.")]
+    controls = Controls(consolidation_threshold=1.0, stm_capacity=1)
+    await store.sessions.add_lines(place, [(item, store.now()) for item in said], controls)
     assert (await store.sessions.count_rows(place))["working"] == 1
     assert [memory.content for memory in await store.memories.list_memories("me")] == [
         "My sister Ana moved to Lisbon in May."
@@ -240,8 +239,7 @@ async def test_no_more_is_read_of_a_long_ledger_than_of_a_short_one() -> None:
 
 async def plan_of_a_first_line(store: Store) -> str:
     """How the database goes about writing the memory of a session's first line."""
-    place, analysis = await store.resolve_place("me", "new"), analyse_text("Ana lives in Lisbon.")
-    item = new_item(analysis, encode_claims(analysis, USER, ASSISTANT), "user", USER, (), ())
+    place, item = await store.resolve_place("me", "new"), remembered("Ana lives in Lisbon.")
 
     def work(connection: sa.Connection) -> str:
         run: list[str] = []

@@ -46,8 +46,8 @@ async def tell(store: Store, user: str, text: str, threshold: float = 0.0) -> in
     place = await store.resolve_place(user, "monday")
     analysis = analyse_text(text)
     item = new_item(analysis, encode_claims(analysis, USER, ASSISTANT), "user", USER, (), ())
-    _, memory = await store.sessions.write_message(place, item._replace(vector=embed_normalised(embed, text)))
-    await store.sessions.promote_items(place, Controls(consolidation_threshold=threshold))
+    told = [(item._replace(vector=embed_normalised(embed, text)), store.now())]
+    (memory,), _ = await store.sessions.add_lines(place, told, Controls(consolidation_threshold=threshold))
     return memory
 
 

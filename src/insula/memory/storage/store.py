@@ -100,9 +100,9 @@ class SessionRepository(_Repository):
     read_ledger = _reading_method(statements.read_ledger)
     count_rows = _reading_method(statements.count_rows)
 
-    async def write_message(self, place: Place, item: NewItem, *, at: float | None = None) -> tuple[int, int]:
+    async def write_message(self, place: Place, item: NewItem) -> tuple[int, int]:
         """Write what begins a turn, and its item of working memory; returns (turn, memory id)."""
-        return await self.store.run(statements.write_message, place, None, item, self.store.now() if at is None else at)
+        return await self.store.run(statements.write_message, place, None, item, self.store.now())
 
     async def write_preferences(self, place: Place, turn: int, said: Sequence[OwnWish]) -> PreferenceChanges:
         """Let what a message wishes count at once; returns what stands from now on, and what it ended."""
@@ -145,10 +145,6 @@ class SessionRepository(_Repository):
             return statements.promote_items(connection, place, controls, at), written
 
         return await self._run_embedding(place.user_id, write_turn)
-
-    async def promote_items(self, place: Place, controls: Controls) -> Consolidated:
-        """Promote what is salient enough and let the rest of a full working memory go."""
-        return await self.store.run(statements.promote_items, place, controls, self.store.now())
 
     async def add_lines(
         self, place: Place, items: Iterable[tuple[NewItem, float]], controls: Controls
