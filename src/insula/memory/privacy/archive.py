@@ -16,6 +16,7 @@ from sqlalchemy.exc import CompileError, OperationalError, StatementError
 
 from insula.errors import InputError, NotFound
 from insula.memory.retrieval import index
+from insula.memory.storage import nights
 from insula.memory.storage.schema import VERSION, memories, metadata, terms, users
 
 FORMAT = 1
@@ -27,7 +28,6 @@ TABLES = tuple(
 _LISTS = {"lessons.citations": "messages"}
 _ALSO = {"memories.after_id": "memories", "summaries.up_to": "messages"}
 """Columns that refer to rows without saying so in the schema."""
-SUBJECT = "memory:"
 _BATCH = 500
 _UNFIT = (StatementError, CompileError, KeyError, TypeError, ValueError, AttributeError, OverflowError)
 """What a row that does not fit comes to: another type, a number too great, a reference to nothing."""
@@ -65,8 +65,7 @@ def find_user_id(connection: sa.Connection, user: str) -> int:
     Raises:
         InputError: nothing is stored of the user.
     """
-    user_id = connection.execute(sa.select(users.c.id).where(users.c.name == user)).scalar()
-    if user_id is None:
+    if (user_id := nights.user_id(connection, user)) is None:
         raise NotFound(
             f"Nothing is stored of {user!r} in this memory; see that the name is right (`insula user list` has those "
             "of the memory that the commands use)."
@@ -136,7 +135,7 @@ def unpack_archive(connection: sa.Connection, user: str, archive: Archive, at: f
         InputError: something is stored of that user already, or a row does not fit.
     """
     index.begin_write(connection)
-    if connection.execute(sa.select(users.c.id).where(users.c.name == user)).scalar() is not None:
+    if nights.user_id(connection, user) is not None:
         raise InputError(f"Something is stored of {user!r} already; import under another name, or `restore` instead.")
     made = connection.execute(sa.insert(users).values(name=user, created_at=at).returning(users.c.id))
     user_id = made.scalar_one()
@@ -207,14 +206,19 @@ def _renumber_row(table: sa.Table, row: Row, moved: Mapping[str, _IdShift]) -> R
 
 
 def _renumber_subject(subject: str, by: int) -> str:
-    number = subject.removeprefix(SUBJECT)
-    return f"{SUBJECT}{int(number) + by}" if number != subject and number.isdigit() else subject
+    number = subject.removeprefix(nights.MEMORY)
+    return f"{nights.MEMORY}{int(number) + by}" if number != subject and number.isdigit() else subject
+
+
+def read_long_term(connection: sa.Connection, user_id: int) -> list[index.Entry]:
+    """What is in a user's long-term memory, as it is indexed."""
+    mine = sa.and_(memories.c.user_id == user_id, memories.c.promoted_at.is_not(None), memories.c.retired_at.is_(None))
+    rows = connection.execute(sa.select(memories.c.id, memories.c.claims, memories.c.kind).where(mine)).all()
+    return index.entries_of(*rows)
 
 
 def _index_memories(connection: sa.Connection, user_id: int) -> None:
     """Index what is in long-term memory."""
-    mine = sa.and_(memories.c.user_id == user_id, memories.c.promoted_at.is_not(None), memories.c.retired_at.is_(None))
-    rows = connection.execute(sa.select(memories.c.id, memories.c.claims, memories.c.kind).where(mine)).all()
-    entries = index.entries_of(*rows)
+    entries = read_long_term(connection, user_id)
     for start in range(0, len(entries), _BATCH):
         index.add_entries(connection, user_id, entries[start : start + _BATCH])

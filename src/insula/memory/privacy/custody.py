@@ -57,21 +57,16 @@ async def export_user(store: Store, user: str, soul: Path | None, target: Path) 
         NotFound: nothing is stored of the user.
         StoreFull: the file cannot be written.
     """
-    return await store.read(_export_rows, user, _read_files(soul), target)
-
-
-def _export_rows(connection: sa.Connection, user: str, files: dict[str, str], target: Path) -> int:
-    return _write_lines(target, archive.lines(connection, user, files))
+    files = _read_files(soul)
+    return await store.read(lambda connection: _write_lines(target, archive.lines(connection, user, files)))
 
 
 def _read_files(soul: Path | None) -> dict[str, str]:
     try:
         data = foreign.read(soul, SOUL_BYTES) if soul else b""
     except OSError:
-        return {}
-    if not data:
-        return {}
-    return {SOUL: data.decode("utf-8", "surrogateescape")}
+        data = b""
+    return {SOUL: data.decode("utf-8", "surrogateescape")} if data else {}
 
 
 def _write_lines(target: Path, lines: Iterable[str]) -> int:

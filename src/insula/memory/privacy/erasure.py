@@ -8,6 +8,7 @@ import sqlalchemy as sa
 
 from insula.memory.privacy import archive, reports
 from insula.memory.privacy.echoes import find_echoes, split_words
+from insula.memory.privacy.reports import ERASED
 from insula.memory.retrieval import index
 from insula.memory.storage import facts, journal, queries
 from insula.memory.storage.changes import RevisionChange
@@ -28,7 +29,6 @@ from insula.memory.storage.schema import (
 from insula.memory.storage.statements import read_memory as as_memory
 from insula.types import Memory
 
-ERASED = ""
 NEXT = 4
 """Memories after an erased one whose vectors may hold the end of it."""
 SOUL, SOULS = "soul", ("soul", "soul:proposal")
@@ -136,11 +136,7 @@ def erase_user(connection: sa.Connection, user: str) -> None:
     """
     index.begin_write(connection)
     user_id = archive.find_user_id(connection, user)
-    indexed = sa.and_(
-        memories.c.user_id == user_id, memories.c.promoted_at.is_not(None), memories.c.retired_at.is_(None)
-    )
-    rows = connection.execute(sa.select(memories.c.id, memories.c.claims, memories.c.kind).where(indexed)).all()
-    index.remove_entries(connection, user_id, index.entries_of(*rows))
+    index.remove_entries(connection, user_id, archive.read_long_term(connection, user_id))
     connection.execute(sa.delete(spending).where(spending.c.user_id == user_id))
     connection.execute(sa.delete(users).where(users.c.id == user_id))  # and with it every row that is the user's
     index.drop_unused_terms(connection)

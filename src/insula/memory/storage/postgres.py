@@ -5,7 +5,6 @@ transaction mode may stand between. Whether a server will do, and its errors as 
 """
 
 import asyncio
-import contextlib
 import logging
 import threading
 import time
@@ -320,7 +319,7 @@ class PostgresServer:
     async def _renew_lease(self, name: str, holder: str) -> None:
         while True:
             await asyncio.sleep(LEASE / 3)
-            with contextlib.suppress(InsulaError):  # it is tried again; every phase is written once all the same
+            with suppress(InsulaError):  # it is tried again; every phase is written once all the same
                 await asyncio.to_thread(self.run_unit, lambda connection: take_lease(connection, name, holder))
 
     def close(self) -> None:
