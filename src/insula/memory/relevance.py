@@ -10,7 +10,6 @@ whether it lacks the kind of value asked for, stands beside the score: it bounds
 import math
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from functools import cache
 from typing import Literal, NamedTuple
 
 import numpy as np
@@ -334,7 +333,7 @@ def answer_odds(parts: Mapping[str, float], *, is_meant: bool = True) -> float:
     Args:
         is_meant: whether there are vectors; without, the words in common alone tell.
     """
-    weights = _load_weights("meant" if is_meant else "worded")
+    weights = load_cards()["answer"]["meant" if is_meant else "worded"]
     odds = sum(weight * parts.get(name, 0.0) for name, weight in weights.items()) + weights["intercept"]
     if not is_meant or "expected" not in parts:
         return odds
@@ -360,7 +359,8 @@ def holding_chance(best: float, *, is_predicted: bool = False) -> float:
         best: the log-odds that the likeliest of the user's lines answers.
         is_predicted: whether queries were predicted for that line.
     """
-    weights = load_cards()["predicted"]["held"] if is_predicted else _load_weights("held")
+    cards = load_cards()
+    weights = cards["predicted"]["held"] if is_predicted else cards["answer"]["held"]
     return 1 / (1 + math.exp(-(weights["best"] * best + weights["intercept"])))
 
 
@@ -445,8 +445,3 @@ def _share_words(newer: Relevance, older: Relevance) -> bool:
     if newer.answer is None or older.answer is None:
         return False
     return not newer.answer.terms.isdisjoint(older.answer.terms)
-
-
-@cache
-def _load_weights(kind: Literal["meant", "worded", "held"]) -> Mapping[str, float]:
-    return load_cards()["answer"][kind]

@@ -118,7 +118,7 @@ def find_subjects(cue: Cue, items: Sequence[Item], content: Mapping[str, float])
     )
     return SubjectSides(
         mentions=sum(
-            share * (mine.count_mentions(term) + 1) / (mine.count_mentions(term) + theirs.count_mentions(term) + 2)
+            share * (mine.counts[term] + 1) / (mine.counts[term] + theirs.counts[term] + 2)
             for term, share in content.items()
         ),
         near=(1 + mine.near - theirs.near) / 2,
@@ -143,14 +143,11 @@ class Side:
     def __init__(
         self, content: Mapping[str, float], said: Mapping[int, frozenset[str]], told: Sequence[tuple[int, int, int]]
     ) -> None:
-        self._counts = Counter(chain.from_iterable(said.get(own, _NOTHING) for own, _, _ in told))
+        self.counts = Counter(chain.from_iterable(said.get(own, _NOTHING) for own, _, _ in told))
+        """In how many memories each term stands on this side."""
         together = {_NOTHING.union(*(said.get(turn, _NOTHING) for turn in turns)) for turns in told}
         self.near = max((min(sum(content.get(term, 0.0) for term in terms), 1.0) for terms in together), default=0.0)
         """The best share of the cue in a memory and those around it."""
-
-    def count_mentions(self, term: str) -> int:
-        """In how many memories the term stands on this side."""
-        return self._counts[term]
 
 
 @clear_on_erasure
@@ -233,7 +230,7 @@ def score_item(cue: Cue, shares: Mapping[str, float], item: Item, seen: Scene, n
         "around": max(item.before.owned, item.after.owned) * spoken,
         "topic": seen.topics.get(row.session_id, 0.0),
         "asserts": asserts,
-        "answer": _score_answer(cue, item),
+        "answer": float(any(carries_answer(kind, row.content, row.language) for kind in cue.kinds)),
         "moment": time_fit(cue.when, row.said_at),
         "cosine": max(item.cosine, 0.0),
         "active": retrieval_probability(base_level(_read_moments(row.used_at), row.uses, row.said_at, now)),
@@ -243,13 +240,6 @@ def score_item(cue: Cue, shares: Mapping[str, float], item: Item, seen: Scene, n
     held = 1 - (1 - overlap) * (1 - parts["cosine"])
     odds = _log_odds(held) + PART * (sum([parts[name] for name in PARTS]) - expected)
     return ScoredItem(item, 1 / (1 + math.exp(-odds)), parts)
-
-
-def _score_answer(cue: Cue, item: Item) -> float:
-    for kind in cue.kinds:
-        if carries_answer(kind, item.row.content, item.row.language):
-            return 1.0
-    return 0.0
 
 
 def _read_moments(used_at: str) -> list[float]:
