@@ -22,6 +22,7 @@ from insula.memory.storage.vectors import Embed
 from insula.memory.storage.views import find_memories
 from insula.night.corrections import is_users, judge_reaction, only_thanks
 from insula.night.cycle import Night, Result
+from insula.night.sessions import since_last_night
 from insula.text.analysis import analyse_text
 from insula.text.questions import find_asks
 from insula.text.wording import count_noun
@@ -33,8 +34,6 @@ KEPT = 200
 AGAIN = 0.95
 """From this likeness on, two questions are the same one."""
 NIGHT = "night"
-SESSIONS, LINES = 500, 1_000
-"""Sessions that one night looks at, the oldest first, and the last lines of each."""
 
 
 def find_outcomes(
@@ -218,15 +217,12 @@ async def calibrate_confidence(night: Night) -> Result:
 
 async def _outcomes_since(night: Night) -> tuple[list[AnswerOutcome], int]:
     """The outcomes since the last night, oldest first, and the last message that was looked at."""
-    sessions = [session for session in await night.list_sessions() if session.last > night.last_seen]
-    within = [session.id for session in sessions[:SESSIONS]]
-    lines = await night.lines_of(within, LINES)
-    turns = await night.store.nights.list_session_signals(night.user_id, [TURN], within)
+    heard, turns = await since_last_night(night)
     evidence = await _asserted_memories(night.store, night.user, (turn.data for turn in turns))
     outcomes: list[AnswerOutcome] = []
-    for session in sessions[:SESSIONS]:
+    for session, lines in ((each.session, each.lines) for each in heard):
         # What is said while the night looks on is of the next one.
-        new = [line for line in lines[session.id] if line.id <= session.last]
+        new = [line for line in lines if line.id <= session.last]
         mine = [turn for turn in turns if turn.session_id == session.id]
         outcomes.extend(find_outcomes(new, mine, evidence, night.embed, after=night.last_seen))
-    return outcomes, max((session.last for session in sessions[:SESSIONS]), default=night.last_seen)
+    return outcomes, max((each.session.last for each in heard), default=night.last_seen)
