@@ -30,17 +30,19 @@ async def reinforce_lessons(night: Night) -> Result:
     lived = [outcome for session in heard for lesson in kept if (outcome := _judge_session(lesson, session, arms))]
     known = {lesson.id: {lived.session for lived in lesson.evidence} for lesson in kept}
     new = [outcome for outcome in lived if str(outcome.session_id) not in known[outcome.lesson_id]]
-    lives = [
-        (lesson, assess_guidance(_list_evidence(lesson, new, night.now), night.now, mode=lesson.mode))
-        for lesson in kept
-    ]
+    evidence = [(outcome.lesson_id, _make_evidence(outcome, night.now)) for outcome in new]
+    lives = [(lesson, _assess_lesson(lesson, evidence, night.now)) for lesson in kept]
     verdicts = {lesson.key: life.verdict for lesson, life in lives}
     states, known_effects = night.last.get("states", {}), night.last.get("effects_known", {})
-    ended = [each for each in lives if each[1].state in ENDED and _previous_state(each, states) != each[1].state]
+    ended = [
+        (lesson, life)
+        for lesson, life in lives
+        if life.state in ENDED and states.get(lesson.key, life.state) != life.state
+    ]
     news = {key for key, verdict in verdicts.items() if verdict not in (UNKNOWN, known_effects.get(key))}
     report = {
         "sessions": len(heard),
-        "counted": dict(Counter(_evidence_kind(outcome) for outcome in new)),
+        "counted": dict(Counter(each.kind for _, each in evidence)),
         "states": {lesson.key: life.state for lesson, life in lives},
         "effects_known": {key: verdict for key, verdict in verdicts.items() if verdict != UNKNOWN},
         UP_TO: seen,
@@ -52,11 +54,6 @@ async def reinforce_lessons(night: Night) -> Result:
         says=[said, *(f"{ENDED[life.state]}: {lesson.advice}" for lesson, life in ended)] if ended else (),
         effects=[_measure_effect(*each) for each in lives if each[0].key in news],
     )
-
-
-def _previous_state(each: tuple[StoredGuidance, Life], states: Mapping[str, str]) -> str:
-    """The state of a lesson after the night before; its state now where it was not known."""
-    return states.get(each[0].key, each[1].state)
 
 
 def _read_arms(signals: Iterable[StoredSignal]) -> dict[tuple[int, int], str]:
@@ -93,19 +90,14 @@ def _is_asked_again(lesson: StoredGuidance, session: LearningSession) -> bool:
     return any(measure_likeness(each, preference_words(lesson)) >= AGAIN for each in session.asked)
 
 
-def _list_evidence(lesson: StoredGuidance, new: Iterable[Lived], now: float) -> list[Evidence]:
-    mine = [outcome for outcome in new if outcome.lesson_id == lesson.id]
-    return [
-        *lesson.evidence,
-        *(
-            Evidence(session=str(outcome.session_id), at=now, arm=outcome.arm, happened=outcome.happened)
-            for outcome in mine
-        ),
-    ]
+def _make_evidence(outcome: Lived, now: float) -> Evidence:
+    return Evidence(session=str(outcome.session_id), at=now, arm=outcome.arm, happened=outcome.happened)
 
 
-def _evidence_kind(outcome: Lived) -> str:
-    return Evidence(session="", at=0.0, arm=outcome.arm, happened=outcome.happened).kind
+def _assess_lesson(lesson: StoredGuidance, new: Iterable[tuple[int, Evidence]], now: float) -> Life:
+    """Where a lesson stands with some new evidence, each with the id of its lesson."""
+    mine = (evidence for number, evidence in new if number == lesson.id)
+    return assess_guidance([*lesson.evidence, *mine], now, mode=lesson.mode)
 
 
 def _measure_effect(lesson: StoredGuidance, life: Life) -> MeasuredEffect:
