@@ -110,15 +110,20 @@ async def find_piece(store: Store, user: str, name: str) -> GuidancePiece:
     return matching[0]
 
 
+async def _find_own(store: Store, user: str, name: str) -> tuple[int, GuidancePiece]:
+    """The number of a user, and their piece of an id; raises as `find_piece`."""
+    piece, user_id = await find_piece(store, user, name), await store.nights.find_user_id(user)
+    assert user_id is not None  # noqa: S101 a piece is somebody's
+    return user_id, piece
+
+
 async def explain_piece(store: Store, user: str, name: str) -> ExplainedPiece:
     """A piece with its reasons.
 
     Raises:
         InputError: there is none such.
     """
-    piece = await find_piece(store, user, name)
-    user_id = await store.nights.find_user_id(user)
-    assert user_id is not None  # noqa: S101 a piece is somebody's
+    user_id, piece = await _find_own(store, user, name)
     return ExplainedPiece(
         piece,
         describe_state(piece, store.now()),
@@ -134,12 +139,10 @@ async def decide_piece(store: Store, user: str, path: Path | None, name: str, do
     Raises:
         InputError: there is none such, or that cannot be done with it, with the reason.
     """
-    piece = await find_piece(store, user, name)
+    user_id, piece = await _find_own(store, user, name)
     text = " ".join(redact(text).split())
     if why := _explain_refusal(piece, do, text):
         raise InputError(f"The guidance {piece.kept.name!r} stays as it is: {why}")
-    user_id = await store.nights.find_user_id(user)
-    assert user_id is not None  # noqa: S101 a piece is somebody's
     if not await store.run(ledger.record_decision, user_id, piece.kept, do, store.now(), text):
         raise InputError(f"Nothing was decided on the guidance {piece.kept.name!r} that could be undone.")
     await _update_soul(store, user, user_id, path, piece.kept, do)
@@ -168,18 +171,15 @@ async def _update_soul(
     if not past:
         return
     document, kept = soul.parse_document(past[0].content), await store.guidance.list_lessons(user_id)
-    standing = {each.key: each for each in kept if each.section and each.mode != MUTED}
-    gone = [line.id for line in document.derived if line.id == guidance.key and line.id not in standing]
-    words = {guidance.key: standing[guidance.key].advice} if guidance.key in standing and do in ("edit", "undo") else {}
-    new = soul.revise_document(document, remove=gone, reword=words)
-    back = standing.get(guidance.key)
-    if (
-        back
-        and do in ("accept", "pin", "undo", "unmute")
-        and guidance.key not in {line.id for line in document.derived}
-    ):
-        new = soul.revise_document(new, add=[(guidelines.section_of(back), back.key, back.advice)])
-    new = with_preferences(new, kept)
+    key, shown = guidance.key, any(line.id == guidance.key for line in document.derived)
+    stands = next((each for each in kept if each.key == key and each.section and each.mode != MUTED), None)
+    if shown and stands is None:
+        document = soul.revise_document(document, remove=[key])
+    elif stands and shown and do in ("edit", "undo"):
+        document = soul.revise_document(document, reword={key: stands.advice})
+    elif stands and not shown and do in ("accept", "pin", "undo", "unmute"):
+        document = soul.revise_document(document, add=[(guidelines.section_of(stands), key, stands.advice)])
+    new = with_preferences(document, kept)
     if soul.render_document(new) != past[0].content:
         await guidelines.replace_document(store, user, path, soul.render_document(new), WHY)
 
@@ -224,9 +224,7 @@ async def erase_piece(store: Store, user: str, name: str, path: Path | None) -> 
     Raises:
         InputError: there is none such.
     """
-    piece = await find_piece(store, user, name)
-    user_id = await store.nights.find_user_id(user)
-    assert user_id is not None  # noqa: S101 a piece is somebody's
+    user_id, piece = await _find_own(store, user, name)
     with suppress(InputError):
         if path:
             await guidelines.adopt_edits(store, user, path)
