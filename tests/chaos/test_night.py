@@ -18,7 +18,7 @@ import mortal
 from insula.errors import ModelUnavailable
 from insula.memory.storage.store import Store
 from insula.metacognition import Metacognition
-from insula.night.cycle import END, Night, Phase, PhaseName, PhaseReport, Result, sleep_cycle
+from insula.night.cycle import END, Night, Phase, PhaseName, Result, sleep_cycle
 from insula.night.phases import PHASES
 from insula.testing import Reply, Request, ScriptedModel, answer_second_look
 
@@ -66,30 +66,26 @@ def die() -> None:
 
 async def sleep(database: Path, where: str = "", victim: str = "") -> list[str]:
     """One start of the night; returns the states of its phases."""
-
-    def ended(report: PhaseReport) -> None:
-        if (where, report.name) == ("written", victim):
-            die()
-
     async with await Store.open(database) as store:
         report = await sleep_cycle(
             store,
             "ana",
-            [dying(*each, where == "after" and each[0] == victim) for each in PHASES],
+            [dying(*each, where if each[0] == victim else "") for each in PHASES],
             date="d",
             model=answering(database.parent / "calls", int(victim) if where == "call" else 0),
             soul=database.parent / "SOUL.md",
-            on_phase=ended,
             force=True,
         )
     assert not report.failed, report
     return [one.state for one in report.phases]
 
 
-def dying(name: PhaseName, phase: Phase, dies: bool) -> tuple[PhaseName, Phase]:
+def dying(name: PhaseName, phase: Phase, where: str) -> tuple[PhaseName, Phase]:
     async def run(night: Night) -> Result:
+        if where == "before":
+            die()
         result = await phase(night)
-        if dies:
+        if where == "after":
             die()
         return result
 
@@ -183,7 +179,7 @@ def rows(database: Path) -> dict[str, Any]:
     return found
 
 
-KILLS = [*(("after", name) for name in NAMES), ("written", "soul"), ("written", "file")]
+KILLS = [*(("after", name) for name in NAMES), ("before", "file"), ("before", "calibration")]
 
 
 @pytest.mark.parametrize(("where", "victim"), KILLS)

@@ -259,7 +259,6 @@ async def sleep_cycle(  # noqa: PLR0913 one door, with a keyword for each thing 
     soul: Path | None = None,
     embed: Embed | None = None,
     force: bool = False,
-    on_phase: Callable[[PhaseReport], None] | None = None,
 ) -> SleepReport:
     """Run the night of a user, or go on with one that was stopped.
 
@@ -273,7 +272,6 @@ async def sleep_cycle(  # noqa: PLR0913 one door, with a keyword for each thing 
         soul: the user's SOUL.md; None keeps it in the store alone.
         embed: makes the vectors of what the night adds to memory.
         force: whether to sleep though the last night was less than 20 hours ago or nothing happened since.
-        on_phase: called with each phase as it ends.
 
     Raises:
         StoreError: another version, with other phases, began this night.
@@ -310,7 +308,7 @@ async def sleep_cycle(  # noqa: PLR0913 one door, with a keyword for each thing 
         )
         with on_behalf_of(user), open_span(NIGHT) as traced:
             report = SleepReport(
-                user=user, date=night.date, phases=await _run_phases(night, phases, preconditions.last, on_phase)
+                user=user, date=night.date, phases=await _run_phases(night, phases, preconditions.last)
             )
             traced.add_attributes(state="failed" if report.failed else "done")
         await _note_end(night, report, _spent_since(before, account))
@@ -364,10 +362,7 @@ def _date_today(store: Store, zone: tzinfo | None) -> str:
 
 
 async def _run_phases(
-    night: Night,
-    phases: Sequence[tuple[PhaseName, Phase]],
-    last: Mapping[str, Json],
-    on_phase: Callable[[PhaseReport], None] | None,
+    night: Night, phases: Sequence[tuple[PhaseName, Phase]], last: Mapping[str, Json]
 ) -> tuple[PhaseReport, ...]:
     reports: list[PhaseReport] = []
     unsettled = set[PhaseName]()
@@ -377,8 +372,6 @@ async def _run_phases(
         reports.append(await _run_phase(replace(night, last=last.get(name, {})), name, phase, again))
         if again or reports[-1].state == "failed":
             unsettled.add(name)
-        if on_phase:
-            on_phase(reports[-1])
     if not any(report.state == "failed" for report in reports):
         seen = min([max((session.last for session in sessions), default=0), *_list_seen(reports)])
         ended = await _run_phase(night, END, lambda _: _end_result(seen))
