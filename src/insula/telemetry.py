@@ -87,8 +87,8 @@ _tracer = trace.get_tracer("insula")
 class Telemetry:
     """Counters and histograms in a registry of their own, so that two instances do not share numbers."""
 
-    def __init__(self, registry: "CollectorRegistry | None" = None) -> None:
-        self.registry = registry or CollectorRegistry()
+    def __init__(self) -> None:
+        self.registry = CollectorRegistry()
         self.turns = Counter("insula_turns", "Turns, by level of confidence.", ["level"], registry=self.registry)
         self.signals = Counter("insula_signals", "Signals on the ledger, by kind.", ["kind"], registry=self.registry)
         self.flags = Counter("insula_flags", "Flags of the self-monitor.", ["flag"], registry=self.registry)

@@ -218,7 +218,8 @@ class _Call:
     def with_correction(self, reply: _ModelReply, problem: str) -> "_Call":
         """The same request, with the unusable answer and what is wrong with it added; it is not streamed."""
         said = _written_text(reply.response)[:_REPEATED_CHARS] or "{}"
-        prompt = wire.with_correction(self.prompt, said, _AGAIN.format(problem=problem))
+        history = (*self.prompt.history, ("user", self.prompt.prompt), ("assistant", said))
+        prompt = replace(self.prompt, prompt=_AGAIN.format(problem=problem), history=history)
         return replace(self, prompt=prompt, on_delta=None)
 
     def read_text(self, reply: _ModelReply) -> Generation[None]:

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Sequence
 from collections.abc import Set as AbstractSet
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Literal, TypedDict, cast
 
 from pydantic import BaseModel
@@ -64,11 +64,6 @@ class Settings(TypedDict, total=False):
     temperature: float
     logprobs: bool
     seed: int
-
-
-def with_correction(prompt: Prompt, said: str, correction: str) -> Prompt:
-    """A prompt, an answer to it, and what is to be corrected in it."""
-    return replace(prompt, prompt=correction, history=(*prompt.history, ("user", prompt.prompt), ("assistant", said)))
 
 
 def settings_of(temperature: float | None, seed: int | None, *, logprobs: bool) -> Settings:

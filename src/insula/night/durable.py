@@ -24,7 +24,7 @@ from insula.memory.storage.store import Store
 from insula.memory.storage.vectors import Embed
 from insula.night.cycle import Phase, PhaseName, SleepReport, sleep_cycle
 from insula.night.phases import PHASES
-from insula.types import Calibration, Identity
+from insula.types import Identity
 
 try:
     from dbos import DBOS, DBOSConfig, DBOSPortableJSONSerializer, SetEnqueueOptions, SetWorkflowID
@@ -99,7 +99,6 @@ class WorkerConfig:
     provider: str = ""
     """Of the model; each has a queue of its own, and limits of its own."""
     identity: Identity | None = None
-    calibration: Calibration | None = None
     limits: Limits = field(default_factory=Limits)
     phases: tuple[tuple[PhaseName, Phase], ...] = PHASES
     executor: str = field(default_factory=lambda: f"{socket.gethostname()}-{os.getpid()}")
@@ -197,10 +196,6 @@ class Worker:
             on_conflict="always_update",
         )
 
-    @property
-    def _by_tenant(self) -> bool:
-        return self.house.limits.tenant_at_once is not None or self.house.limits.tenant_per_minute is not None
-
     async def end_engine(self) -> None:
         """Let the engine end; what it was at goes on elsewhere, or here at the next start."""
         await self._call_engine(lambda: DBOS.destroy(destroy_registry=True))
@@ -227,8 +222,10 @@ class Worker:
         return called
 
     def _enqueue_nights(self, due: Sequence[tuple[int, str, str]]) -> None:
+        limits = self.house.limits
+        is_by_tenant = limits.tenant_at_once is not None or limits.tenant_per_minute is not None
         for number, user, date in due:
-            tenant = tenant_of(user) if self._by_tenant else None
+            tenant = tenant_of(user) if is_by_tenant else None
             with SetWorkflowID(f"night-{number}-{date}"), SetEnqueueOptions(queue_partition_key=tenant):
                 DBOS.enqueue_workflow(self._queue, self._night, number, user, date)
 
@@ -249,7 +246,6 @@ class Worker:
                 date=date,
                 zone=house.zone_of(user),
                 identity=house.identity,
-                calibration=house.calibration,
                 model=house.model,
                 account=house.account(),
                 embed=house.embed,

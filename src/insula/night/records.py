@@ -280,11 +280,6 @@ class ShownRecords(NamedTuple):
     days: list[Json]
     earlier: list[Json]
 
-    @property
-    def sessions(self) -> list[int]:
-        """The numbers of the sessions: an answer may cite no others."""
-        return sorted(int(str(record["session"])) for record in (*self.days, *self.earlier))
-
 
 async def read_records(night: Night) -> Records:
     """The sessions of three messages or more, with what is known of each."""

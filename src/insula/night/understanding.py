@@ -7,14 +7,14 @@ read once, and at most the call in flight is repeated. Nothing that a model said
 
 import asyncio
 from collections import Counter
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, NamedTuple, TypedDict
 
 from insula.errors import BudgetExceeded, ModelError, ModelMalformed, ModelRefused, ModelUnavailable
 from insula.language.extract.answer import Answer
-from insula.language.extract.check import FEW, Checked, ExtractedFact, check_answer
+from insula.language.extract.check import FEW, Checked, check_answer
 from insula.language.extract.request import ExtractionLine, ExtractionRequest, Known, build_request
 from insula.language.facts import find_fact_candidates, is_surely_fact
 from insula.language.handed import Hands, UsersWords, users_lines
@@ -240,11 +240,11 @@ async def _ask_extraction(reader: Reader, batch: Batch) -> Checked:
 async def _collect_lines(reader: Reader, batch: Batch, checked: Checked) -> ExtractedLines:
     """What is to be written of an answer."""
     lines = {line.message: line for line in batch.lines}
-    read = {
-        line: await asyncio.to_thread(_read_facts, lines[line], checked.facts, batch)
-        for line in list(dict.fromkeys(fact.line for fact in checked.facts))
-    }
-    made = [await _read_meanings(reader, lines[line].memory, content) for line, content in read.items()]
+    made: list[LineRead] = []
+    for line in (lines[message] for message in dict.fromkeys(fact.line for fact in checked.facts)):
+        facts, before = [fact for fact in checked.facts if fact.line == line.message], _list_before(line, batch)
+        content = await asyncio.to_thread(extraction.read_line, line.content, line.language, facts, before)
+        made.append(await _read_meanings(reader, line.memory, content))
     stored = await reader.store.read(unread.read_known_facts, reader.user_id, [line.memory for line in batch.lines])
     stated = {memory.memory: memory.statements for memory in stored} | {line.memory: line.statements for line in made}
     ends, lifted = await _find_ended(reader, batch, checked, stated)
@@ -308,11 +308,6 @@ async def _find_dropped(reader: Reader, batch: Batch, checked: Checked, told: Co
     if len(checked.silent) == len(batch.asked.lines) and len(silent) > FEW:
         return []  # nothing in all of them: it has understood nothing
     return [line.memory for line in silent if not await asyncio.to_thread(_is_surely_fact, reader, line, batch)]
-
-
-def _read_facts(line: Unread, facts: Iterable[ExtractedFact], batch: Batch) -> LineContent:
-    stated = [fact for fact in facts if fact.line == line.message]
-    return extraction.read_line(line.content, line.language, stated, _list_before(line, batch))
 
 
 def _list_before(line: Unread, batch: Batch) -> list[Utterance]:

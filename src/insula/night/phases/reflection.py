@@ -305,7 +305,7 @@ async def _ask_reflection(night: Night, model: "Model", records: Records, room_f
         temperature=TEMPERATURE,
     )
     written = Reflection.model_validate(answer["value"])
-    left_out = len(records.sessions) - len(shown.sessions)
+    left_out = len(records.sessions) - len(shown.days) - len(shown.earlier)
     return ProposedItems(tuple(_list_proposals(written)), answer["usage"], left_out, tuple(written.operations))
 
 
