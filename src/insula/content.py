@@ -84,10 +84,8 @@ def _to_data(value: Any) -> Any:
 
 def _kind_of(value: object) -> str:
     """What a part or a message says it is; empty for data."""
-    if (
-        isinstance(named := next((read_field(value, mark) for mark in _MARKS if read_field(value, mark)), ""), str)
-        and named
-    ):
+    named = next((named for mark in _MARKS if (named := read_field(value, mark))), "")
+    if isinstance(named, str) and named:
         return named
     if isinstance(read_field(value, "content"), list) and read_field(value, "model"):  # the Claude Agent SDK's message
         return "message"

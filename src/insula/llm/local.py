@@ -14,7 +14,7 @@ import subprocess
 import sys
 import tomllib
 from collections.abc import AsyncGenerator, Callable, Generator, Iterator, Mapping
-from contextlib import asynccontextmanager, contextmanager, suppress
+from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass
 from importlib.resources import files
 from itertools import accumulate
@@ -362,6 +362,5 @@ def _run_installer(command: list[str], part: WeightsPart, folder: Path) -> None:
 def _failure_reason(stderr: str) -> str:
     """The line that says what went wrong."""
     lines = [line.strip() for line in stderr.splitlines() if line.strip()]
-    with suppress(StopIteration):
-        return next(line for line in reversed(lines) if "error" in line.lower())
-    return lines[-1] if lines else "the installer says nothing"
+    last = lines[-1] if lines else "the installer says nothing"
+    return next((line for line in reversed(lines) if "error" in line.lower()), last)

@@ -29,9 +29,6 @@ OLLAMA_URL = "http://127.0.0.1:11434/v1"
 
 TEST_ANSWER = "I am the test model, and this is my only answer."
 
-_EXTRAS = ("anthropic", "google")
-"""Providers with an extra of ours; the others' packages come with an extra of Pydantic AI."""
-
 _ALIASES = {"google-gla": "google", "gemini": "google", "claude": "anthropic", "gpt": "openai"}
 _PROVIDERS = ("openai", "anthropic", "google", "ollama", "groq", "mistral", "deepseek", "openrouter", "azure", "xai")
 _FORMS = "'embedded', 'openai:gpt-5-mini', 'anthropic:claude-sonnet-4-5', 'ollama:llama3.2' or 'http://HOST/v1#NAME'"
@@ -90,7 +87,7 @@ def _infer_provider_model(name: str) -> "FrameworkModel":
     try:
         return infer_model(f"{provider}:{model}")
     except (ImportError, UserError) as error:
-        raise ModelUnavailable(_describe_missing(name, provider, str(error))) from error
+        raise ModelUnavailable(_describe_missing(name, str(error))) from error
 
 
 def _of_ollama(model: str) -> "FrameworkModel":
@@ -101,13 +98,10 @@ def _of_ollama(model: str) -> "FrameworkModel":
     return OllamaModel(model, provider=OllamaProvider(base_url=address))
 
 
-def _describe_missing(name: str, provider: str, problem: str) -> str:
+def _describe_missing(name: str, problem: str) -> str:
     """What the user has to do before `name` can be used."""
     if variable := _VARIABLE.search(problem):
         return f"The model '{name}' needs a key; put it into the environment as {variable[1]}."
-    if provider in _EXTRAS:
-        extra = f"pydantic-ai-slim[{provider}]"
-        return f"The model '{name}' needs a package that is not installed; run: pip install \"{extra}\""
     if extra := _THEIR_EXTRA.search(problem):
         return f"The model '{name}' needs a package that is not installed; run: pip install \"{extra[0]}\""
     if problem.startswith("Unknown"):
