@@ -54,13 +54,6 @@ NO_LESSON = {
     "a complaint without what is wanted": ("What is a sonnet?", "A poem.", "No, that is wrong.", "Sorry."),
     "a greeting": ("Hi, I'm Nina.", "Hello.", "Nice to meet you.", "Likewise."),
     "who somebody is": ("Who is my sister?", "Ana.", "No, my sister is called Eva.", "Sorry."),
-    "who somebody is, in German": ("Wer bin ich?", "Nora.", "Nein, ich bin Nina.", "Entschuldige."),
-    "who somebody is, in Spanish": ("¿Quién soy?", "Nora.", "No, me llamo Nina.", "Perdona."),
-    "who somebody is, in French": ("Qui suis-je ?", "Nora.", "Non, je m'appelle Nina.", "Pardon."),
-    "who somebody is, in Portuguese": ("Quem sou eu?", "Nora.", "Não, eu sou a Nina.", "Desculpa."),
-    "who somebody is, in Italian": ("Chi sono?", "Nora.", "No, io sono Nina.", "Scusa."),
-    "who somebody is, in Chinese": ("我是谁？", "诺拉。", "不，我是妮娜。", "抱歉。"),
-    "who somebody is, in Japanese": ("私は誰？", "ノラ。", "いいえ、私はニナです。", "すみません。"),
 }
 
 

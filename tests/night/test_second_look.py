@@ -1,6 +1,5 @@
 """What a model proposed is read again beside the user's words; of one that sees no opposites nothing is kept (R7)."""
 
-from collections.abc import Mapping
 from typing import Any
 
 import pytest
@@ -15,7 +14,7 @@ TRUE = "Ask one question at a time, and wait for the answer."
 OPPOSITE = "Ask all your questions at once so that the user can answer together."
 
 
-def proposing(text: str, looked: Mapping[str, object] | None = None, *, honest: bool = True) -> ScriptedModel:
+def proposing(text: str, looked: Reply | None = None, *, honest: bool = True) -> ScriptedModel:
     """A model that proposes a principle, and reads it again."""
 
     def says(_: str, note: str) -> str:
@@ -79,15 +78,7 @@ async def test_where_nothing_is_kept_the_model_is_not_asked_again() -> None:
 
 
 @pytest.mark.parametrize("answer", ["no JSON at all", {"verdicts": "all of them follow"}])
-async def test_of_a_model_whose_second_look_cannot_be_read_nothing_is_kept(answer: object) -> None:
-    def reply(request: Request) -> Reply:
-        if answer_second_look(request):
-            return answer  # pyright: ignore[reportReturnType]
-        principle = {"text": TRUE, "section": "interaction", "sessions": [1], "quotes": [WORDS]}
-        if "principles" in (request.schema or {}).get("properties", {}):
-            return {"explanation": [], "principles": [principle], "procedures": [], "advice": []}
-        return {"summary": "They wrote a letter.", "topics": ["letter"]}
-
-    texts, dropped = await kept(ScriptedModel(reply))
+async def test_of_a_model_whose_second_look_cannot_be_read_nothing_is_kept(answer: Reply) -> None:
+    texts, dropped = await kept(proposing(TRUE, answer))
     assert texts == []
     assert dropped == {"the model gave no answer that can be read when it was asked again": 1}

@@ -9,7 +9,6 @@ from inline_snapshot import snapshot
 
 from insula import Metacognition
 from insula.errors import BudgetExceeded, ModelRefused, ModelTimeout
-from insula.llm.budget import Account
 from insula.memory.storage.rows import Summarised, TranscriptLine
 from insula.memory.storage.store import Store
 from insula.night.cycle import PhaseName, PhaseReport, sleep_cycle
@@ -39,11 +38,9 @@ async def talk(store: Store, session: str, exchanges: Talk, user: str = "ana") -
             turn.finish(response)
 
 
-async def slept(store: Store, model: ScriptedModel | None = None, account: Account | None = None) -> PhaseReport:
-    report = await sleep_cycle(
-        store, "ana", [(PhaseName.SUMMARIES, summarise_sessions)], date="d", model=model, account=account, force=True
-    )
-    return report.phases[0]
+async def slept(store: Store, model: ScriptedModel, date: str = "d") -> PhaseReport:
+    phases = [(PhaseName.SUMMARIES, summarise_sessions)]
+    return (await sleep_cycle(store, "ana", phases, date=date, model=model, force=True)).phases[0]
 
 
 async def stored(store: Store) -> list[Summarised]:
@@ -145,17 +142,12 @@ async def test_topics_that_nobody_spoke_of_are_left_out(store: Store) -> None:
 # Which sessions, and how many
 
 
-async def night(store: Store, date: str, model: ScriptedModel) -> PhaseReport:
-    phases = [(PhaseName.SUMMARIES, summarise_sessions)]
-    return (await sleep_cycle(store, "ana", phases, date=date, model=model, force=True)).phases[0]
-
-
 async def test_short_and_unchanged_sessions_are_skipped(store: Store) -> None:
     await talk(store, "monday", POSTGRES)
     await talk(store, "tuesday", POSTGRES[:1])
     model = always(GOOD)
-    await night(store, "one", model)
-    phase = await night(store, "two", model)
+    await slept(store, model, "one")
+    phase = await slept(store, model, "two")
     assert (phase.state, phase.why) == ("skipped", "No session is new.")
     assert len(model.requests) == 1
 
@@ -164,9 +156,9 @@ async def test_a_night_leaves_what_is_too_much_for_the_next(store: Store, monkey
     monkeypatch.setattr("insula.night.phases.summaries.SESSIONS", 4)
     for number in range(6):
         await talk(store, f"s{number}", POSTGRES)
-    report = await night(store, "one", always(GOOD))
+    report = await slept(store, always(GOOD), "one")
     assert (report.found["summarised"], report.found["left_for_next_night"]) == (4, ["s4", "s5"])
-    assert (await night(store, "two", always(GOOD))).found["summarised"] == 2
+    assert (await slept(store, always(GOOD), "two")).found["summarised"] == 2
 
 
 async def test_a_model_that_does_not_answer_is_not_asked_for_every_session(store: Store) -> None:
