@@ -134,7 +134,8 @@ def _of_part(value: object, depth: int) -> Content:
     if isinstance(inner, str) and read_field(value, "part_kind") not in {None, "text", "user-prompt"}:
         return Content()  # thoughts, or what a tool gave back
     if isinstance(inner, str | list | tuple) and kind not in {"thinking", "reasoning", "tool_result"}:
-        return read_content(inner, depth + 1)._replace(calls=calls or read_content(inner, depth + 1).calls)  # pyright: ignore[reportUnknownArgumentType]
+        said = read_content(inner, depth + 1)  # pyright: ignore[reportUnknownArgumentType]
+        return said._replace(calls=calls or said.calls)
     text = read_field(value, "text")
     if isinstance(text, str) and (kind in _TEXTS or read_field(value, "content") is None):
         return Content(text, calls=calls)
