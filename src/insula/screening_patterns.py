@@ -99,8 +99,6 @@ list UNLESS_WISH  a preference is no order to obey
   (?! {WORDS}(?:call|address|speak|write|llam|appel|nenn|cham|chiam|(?:in|en|auf|em) {LANGUAGE}))
 list ALL_OF_IT
   (?:(?:with|to) )?(?:every|any|all|me\b|my|this|these|whatever|the (?:instruct|command|document|text|order|user))
-list YOUR
-  (?:(?:all|any|your|the|its|of) ){0,3}
 list SAFETY
   (?:safety|content|ethical|moral|moderation) (?:filters?|guidelines?|polic\w+|checks?|measures|restrictions|
     protocols?)

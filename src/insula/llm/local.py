@@ -129,7 +129,8 @@ async def run_embedded(name: str = DEFAULT, folder: Path | None = None) -> Async
     key = secrets.token_urlsafe(_KEY_BYTES)
     server = _start_server(runtime, path, weights, key)
     try:
-        address, usual = f"{server.listening_address}/v1", _usual_settings(weights)
+        address = f"{server.listening_address}/v1"
+        usual = {"temperature": weights.temperature, "repeat_penalty": weights.repeat_penalty}
         async with connect_model(weights.name, address, key, retries=0, usual=usual) as model:
             yield model
     finally:
@@ -217,10 +218,6 @@ def _start_server(runtime: Any, path: Path, weights: Weights, key: str) -> Any:
             f"The embedded model '{weights.name}' does not start from {path}; close other programs if memory is short, "
             f"or run: pip install --upgrade xllamacpp"
         ) from error
-
-
-def _usual_settings(weights: Weights) -> dict[str, float]:
-    return {"temperature": weights.temperature, "repeat_penalty": weights.repeat_penalty}
 
 
 def _count_cores() -> int:

@@ -130,13 +130,9 @@ def says_opposite(advice: str, other: str) -> bool:
     overlap = _term_overlap(a, b)
     if overlap < OPPOSITE or min(len(a.terms), len(b.terms)) < 2:
         return False
-    if not _is_compatible(a, b):
+    if not (a.marks <= b.terms and b.marks <= a.terms):
         return _only_numbers_differ(a, b)
     return a.negative != b.negative or (overlap >= SWAPPED and _is_swapped(a, b))
-
-
-def _is_compatible(a: AdviceClaim, b: AdviceClaim) -> bool:
-    return a.marks <= b.terms and b.marks <= a.terms
 
 
 def _only_numbers_differ(a: AdviceClaim, b: AdviceClaim) -> bool:

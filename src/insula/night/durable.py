@@ -95,7 +95,7 @@ class WorkerConfig:
     """What is done for a user before the night."""
     zone_of: Callable[[str], ZoneInfo | None] = lambda _: None
     zones: tuple[str, ...] = ("UTC",)
-    """Where users sleep."""
+    """Where users sleep; in the first of them those who have no zone of their own."""
     provider: str = ""
     """Of the model; each has a queue of its own, and limits of its own."""
     identity: Identity | None = None
@@ -208,15 +208,12 @@ class Worker:
             zone: those alone who sleep there; by default all.
             date: the name of the nights; by default the day in the user's zone.
         """
-        store, after, called = self.house.store, 0, 0
+        store, usual, after, called = self.house.store, ZoneInfo(self.house.zones[0]), 0, 0
         while page := await store.run(nights.list_waiting, after, store.now(), PAGE):
             after = page[-1][0]
-            zones = [(number, user, self.house.zone_of(user)) for number, user in page]
-            here = [row for row in zones if zone is None or zone == (row[2].key if row[2] else self.house.zones[0])]
-            due = [
-                (number, user, date or (_date_of(store.now(), where) if where else self.current_date()))
-                for number, user, where in here
-            ]
+            zones = [(number, user, self.house.zone_of(user) or usual) for number, user in page]
+            here = [row for row in zones if zone is None or zone == row[2].key]
+            due = [(number, user, date or _date_of(store.now(), where)) for number, user, where in here]
             await self._call_engine(lambda due=due: self._enqueue_nights(due))
             called += len(due)
         return called
@@ -288,10 +285,6 @@ class Worker:
             await self._call_engine(lambda: DBOS.delete_workflows([run.workflow_id for run in old]))
         await self.house.store.run(spending.drop_older_dates)
 
-    def current_date(self) -> str:
-        """The day, where users sleep who have no zone of their own."""
-        return _date_of(self.house.store.now(), ZoneInfo(self.house.zones[0]))
-
 
 def _register_workflows(worker: Worker) -> tuple[Any, Any]:
     """What the engine runs: one user's night, tried again where it fails, and the call to bed in a time zone."""
@@ -332,8 +325,8 @@ def _rate_limit(per_minute: int | None) -> Any:
     return None if per_minute is None else {"limit": per_minute, "period": 60.0}
 
 
-def _date_of(now: float, zone: ZoneInfo | None) -> str:
-    return datetime.fromtimestamp(now, zone or UTC).strftime("%Y-%m-%d")
+def _date_of(now: float, zone: ZoneInfo) -> str:
+    return datetime.fromtimestamp(now, zone).strftime("%Y-%m-%d")
 
 
 def _summarise_report(report: SleepReport) -> dict[str, Any]:
