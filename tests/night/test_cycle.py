@@ -287,16 +287,7 @@ async def test_what_a_person_brings_back_stays(store: Store) -> None:
     one, two, *_ = [item.id for item in await store.nights.list_remembered(user, 10)]
     await store.nights.record_phase(user, "d", "c", {}, [Merge(one, (two,), "the same")])
     assert await store.memories.amend_memory(user, two, "undo")
-    night = Night(
-        store=store,
-        user="ana",
-        user_id=user,
-        date="e",
-        now=store.now() + 900 * DAY,
-        since=0.0,
-        identity=Metacognition(store).identity,
-    )
-    result = await consolidate_memories(night)
+    result = await consolidate_memories(replace(await night(store), now=store.now() + 900 * DAY))
     touched = {change.memory_id for change in result.changes if isinstance(change, Forget)}
     touched |= {other for change in result.changes if isinstance(change, Merge) for other in change.others}
     assert two not in touched
