@@ -1,24 +1,15 @@
 """`insula solve`: the trace, many problems, what is written where, and what it says when something is wrong."""
 
-from collections.abc import Callable, Generator
 from pathlib import Path
 
 import pytest
-from harness import Ran, agent, run_insula
+from harness import agent, run_insula
 
-from insula.testing import FakeServer, ScriptedModel
+from insula.testing import ScriptedModel
 from insula_solve import Models
 from terminals import Terminal, run_over_bytes
 
 PROBLEM = "Tom has 3 boxes with 4 apples each. He eats 2. How many apples are left?"
-Insula = Callable[..., Ran]
-
-
-@pytest.fixture
-def insula() -> Generator[Insula]:
-    """Runs `insula solve` with some words, over a model that is right about Tom."""
-    with FakeServer(answer="12 - 2 = 10 \\boxed{10}") as model:
-        yield lambda *words: run_insula("solve", *words, "--model", f"{model.url}#fake")
 
 
 def test_nothing_to_solve_at_a_terminal_says_what_to_write() -> None:

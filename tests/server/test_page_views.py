@@ -1,11 +1,10 @@
 """What the pages show, as values: in plain words, and silent about what is not known."""
 
 import re
-from datetime import UTC, datetime
 
 import pytest
 
-from insula import Controls, Memory
+from insula import Controls
 from insula.memory.storage.rows import (
     LedgerEntry,
     SessionStretch,
@@ -23,21 +22,6 @@ NOW = 1_767_614_400.0
 
 def entry(number: int, data: object, kind: str = "meta:turn") -> LedgerEntry:
     return LedgerEntry(number, "one", number, kind, "the turn is over", NOW + number, data)  # pyright: ignore[reportArgumentType]
-
-
-def memory(number: int) -> Memory:
-    return Memory(
-        id=number,
-        kind="semantic",
-        provenance="user",
-        speaker="user",
-        content="Ana lives in Lisbon.",
-        said_at=datetime.fromtimestamp(NOW, UTC),
-        session="one",
-        importance=0.5,
-        confidence=1.0,
-        line="Ana lives in Lisbon.",
-    )
 
 
 @pytest.mark.parametrize(

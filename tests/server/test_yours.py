@@ -118,3 +118,17 @@ async def test_who_is_erased_by_another_program_in_the_middle_of_an_answer_leave
     assert (await here.get("/agent/memories?user=ana")).json()["memories"] == []
     raw = {path.name: path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()}
     assert not [name for name, data in raw.items() if b"marzipan" in data], "of the turn that was under way"
+
+
+async def test_old_words_go_with_the_memory_that_had_them(
+    make_service: MakeService, client: Client, tmp_path: Path
+) -> None:
+    here, memory = client(make_service(lambda _: "Noted.")), "/agent/memories/1?user=ana"
+    await say(here, "My zebrafish Quillon lives in Ouagadougou.")
+    corrected = "My axolotl Quillon lives in Antofagasta, key ghp_" + "a1B2c3D4e5F6" * 3
+    await here.post(memory, json={"do": "correct", "text": corrected})
+    assert (await here.delete(memory)).status_code == 200
+    assert (await here.post(memory, json={"do": "undo"})).status_code == 409, "nothing brings it back"
+    raw = b"".join(path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()).lower()
+    words = (b"quillon", b"ouagadougou", b"zebrafish", b"axolotl", b"antofagasta", b"ghp_")
+    assert not [word for word in words if word in raw]

@@ -7,9 +7,10 @@ import pytest
 from inline_snapshot import snapshot
 from pydantic_ai.messages import ModelMessage, ModelResponse, TextPart
 from pydantic_ai.models.function import AgentInfo, FunctionModel
-from solving import PROBLEM, MemoryPool, asked
+from solving import PROBLEM, asked
 
 from insula.testing import Reply, Request, ScriptedModel
+from insula_bench.lines import MemoryPool
 from insula_solve import Account, Budget, Limits, Models, votes
 from insula_solve.baselines import direct
 from insula_solve.features import read_features
