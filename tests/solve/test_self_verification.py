@@ -6,7 +6,7 @@ from solving import PROBLEM
 
 from insula.testing import Reply, Request, ScriptedModel
 from insula_solve import Account, Budget, Models
-from insula_solve.baselines import build_self_verification, mask_numbers, self_verification
+from insula_solve.baselines import mask_numbers, self_verification
 from insula_solve.solution import MethodEnd
 
 pytestmark = pytest.mark.anyio
@@ -50,13 +50,10 @@ What is the value of X? Reason step by step, and put the value within \\boxed{}.
 
 
 async def test_a_budget_that_ends_leaves_what_was_recovered_until_then() -> None:
-    models = Models(generator=ScriptedModel(script(9, 9, 10, 9, 9)))
-    solved = await build_self_verification(2)(PROBLEM, models, Account(budget=Budget(calls=9)))
-    assert (solved.answer, solved.completed) == ("10", False)
-    solved = await build_self_verification(2)(
-        PROBLEM, Models(generator=ScriptedModel(script(9, 9, 10, 9, 9))), Account(budget=Budget(calls=6))
-    )
-    assert (solved.answer, solved.completed) == ("9", False)
+    for calls, answer in ((9, "10"), (6, "9")):
+        models = Models(generator=ScriptedModel(script(9, 9, 10, 9, 9)))
+        solved = await self_verification(PROBLEM, models, Account(budget=Budget(calls=calls)))
+        assert (solved.answer, solved.completed) == (answer, False)
 
 
 def test_each_number_of_the_conditions_is_masked_once() -> None:

@@ -163,28 +163,18 @@ def conclude_by_recoveries(run: SolveRun) -> MethodVerdict:
     return MethodVerdict(answer=best, confidence=run.scores[best], confidences=confidences, chosen=first.number)
 
 
-def build_self_verification(recoveries: int = RECOVERIES) -> Method:
-    """The method with so many tries for each number."""
-
-    @make_method(conclude_by_recoveries)
-    async def self_verification(run: SolveRun) -> MethodEnd:
-        """Chains, and where they differ the answer that explains the problem best."""
-        told = run.limits.temperature
-        for index in range(run.limits.attempts or CHAINS):
-            await run.attempt_chain(index, VERIFIED_TEMPERATURE if told is None else told)
-        candidates = list(dict.fromkeys(attempt.value for attempt in run.attempts if attempt.value is not None))
-        if len(candidates) < 2:
-            return (
-                MethodEnd("agreed", "all chains agree") if candidates else MethodEnd("done", "no chain has an answer")
-            )
-        statements = [await _make_statement(run, candidate, at) for at, candidate in enumerate(candidates)]
-        await _compare_statements(run, dict(zip(candidates, statements, strict=True)), recoveries)
-        return MethodEnd("done", f"{len(candidates)} answers were compared by what can be recovered from them")
-
-    return self_verification
-
-
-self_verification = build_self_verification()
+@make_method(conclude_by_recoveries)
+async def self_verification(run: SolveRun) -> MethodEnd:
+    """Chains, and where they differ the answer that explains the problem best."""
+    told = run.limits.temperature
+    for index in range(run.limits.attempts or CHAINS):
+        await run.attempt_chain(index, VERIFIED_TEMPERATURE if told is None else told)
+    candidates = list(dict.fromkeys(attempt.value for attempt in run.attempts if attempt.value is not None))
+    if len(candidates) < 2:
+        return MethodEnd("agreed", "all chains agree") if candidates else MethodEnd("done", "no chain has an answer")
+    statements = [await _make_statement(run, candidate, at) for at, candidate in enumerate(candidates)]
+    await _compare_statements(run, dict(zip(candidates, statements, strict=True)))
+    return MethodEnd("done", f"{len(candidates)} answers were compared by what can be recovered from them")
 
 
 def mask_numbers(problem: str) -> tuple[tuple[str, str], ...]:
@@ -211,11 +201,11 @@ async def _make_statement(run: SolveRun, answer: str, index: int) -> str:
     return made.text if made is not None else f"{asked} The answer is {answer}."
 
 
-async def _compare_statements(run: SolveRun, statements: Mapping[str, str], recoveries: int) -> None:
+async def _compare_statements(run: SolveRun, statements: Mapping[str, str]) -> None:
     """Tries to recover each masked number from each answer, in turns: a budget that ends treats all alike."""
     recovered, asked = Counter[str](), Counter[str]()
     for at, (condition, number) in enumerate(mask_numbers(run.problem)):
-        for attempt in range(recoveries):
+        for attempt in range(RECOVERIES):
             for answer, statement in statements.items():
                 made = await run.ask_model(
                     "recover",
@@ -223,7 +213,7 @@ async def _compare_statements(run: SolveRun, statements: Mapping[str, str], reco
                     model=run.verifier,
                     max_tokens=RECOVERY_TOKENS,
                     temperature=RECOVERY_TEMPERATURE,
-                    index=at * recoveries + attempt,
+                    index=at * RECOVERIES + attempt,
                 )
                 value = find_answer(made.text, truncated=made.truncated) if made is not None else None
                 asked[answer] += 1
