@@ -8,7 +8,7 @@ calculated: no number is taken from any other text.
 
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from fractions import Fraction
 from typing import Literal
 
@@ -93,8 +93,6 @@ class ParsedAnswer:
     """In one form: a number without its unit, the letter of an option, else its words."""
     raw: str
     """As it was written."""
-    marked: bool = True
-    """Whether the reply said that this is its answer."""
     unit: str = ""
     """The unit of a measured number."""
     form: Form = "number"
@@ -169,18 +167,17 @@ def find_answer(
         return answer
     match form:
         case "number":
-            answer = _find_number(reply, problem)
+            return _find_number(reply, problem)
         case "name":
-            answer = _find_name(reply, problem)
+            return _find_name(reply, problem)
         case "choice":
-            answer = _find_choice(reply, problem)
+            return _find_choice(reply, problem)
         case "expression":
             return read_answer(reply.splitlines()[-1], form)
         case "open" if _is_calculated(reply, problem):
-            answer = _find_number(reply, problem)
+            return _find_number(reply, problem)
         case _:
             return None
-    return replace(answer, marked=False) if answer else None
 
 
 def read_answer(text: str, form: Form = "number", problem: str = "") -> ParsedAnswer | None:

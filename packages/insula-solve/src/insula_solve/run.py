@@ -372,7 +372,7 @@ class SolveRun:
 
 def as_it_stands(text: str, form: Form) -> ParsedAnswer:
     """A reply that cannot be compared, as the answer; what fences code is code."""
-    return ParsedAnswer(text, text, marked=False, form="code" if form == "code" or "```" in text else "text")
+    return ParsedAnswer(text, text, form="code" if form == "code" or "```" in text else "text")
 
 
 def key_of(model: str, prompt: Prompt, *, max_tokens: int, temperature: float | None, seed: int) -> str:
