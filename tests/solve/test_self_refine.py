@@ -5,8 +5,9 @@ from inline_snapshot import snapshot
 from solving import PROBLEM
 
 from insula.testing import ScriptedModel
-from insula_solve import Models, self_refine
+from insula_solve import Models
 from insula_solve.answers import compute_program
+from insula_solve.baselines import self_refine
 from insula_solve.programs import find_program
 from insula_solve.prompts import make_prompt
 from insula_solve.solution import MethodEnd
