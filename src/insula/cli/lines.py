@@ -33,7 +33,6 @@ def fold_text(text: str, columns: int, first: str = "", rest: str = "") -> list[
         subsequent_indent=rest,
         break_long_words=False,
         break_on_hyphens=False,
-        drop_whitespace=True,
     ) or [first.rstrip()]
 
 

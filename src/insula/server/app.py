@@ -37,20 +37,7 @@ from insula.server.users import find_caller
 log = logging.getLogger(__name__)
 
 STATIC = Path(__file__).parent / "page" / "static"
-ROUTERS = (
-    *(
-        talk.router,
-        gauges.router,
-        sessions.router,
-        memories.router,
-        soul.router,
-        lessons.router,
-        night.router,
-        data.router,
-        answers.router,
-    ),
-    *(guests.router, ledger.router, sign_in.router, routes.router),
-)
+PARTS = (talk, gauges, sessions, memories, soul, lessons, night, data, answers, guests, ledger, sign_in, routes)
 ABOUT = """The agent over HTTP, with its metacognition visible, measurable and adaptive.
 
 Where the server has no tokens, a request names its user; where it has, each request carries one, which says who the
@@ -110,8 +97,8 @@ def create_app(service: Service) -> FastAPI:
     async def describe_routes() -> dict[str, Any]:
         return app.openapi()
 
-    for router in ROUTERS:
-        app.include_router(router)
+    for part in PARTS:
+        app.include_router(part.router)
     app.mount("/static", CachedFiles(directory=STATIC), name="static")
     app.add_middleware(Bodies)  # the last that is added is the outermost
     app.add_middleware(HostGate, hosts=service.hosts)

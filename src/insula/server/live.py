@@ -43,9 +43,8 @@ class LiveLedger:
         closed: whether the server stops, and all streams with it.
     """
 
-    def __init__(self, most: int = LISTENERS) -> None:
+    def __init__(self) -> None:
         self.closed = False
-        self._most = most
         self._rooms: dict[str, ListenerRoom] = {}
         self._ends: deque[int] = deque(maxlen=BACK)
 
@@ -53,8 +52,8 @@ class LiveLedger:
     def add_listener(self, user: str) -> Generator[ListenerRoom]:
         """Be a listener of a user within the block."""
         room = self._rooms.setdefault(user, ListenerRoom())
-        if room.listeners >= self._most:
-            raise HTTPException(429, f"{self._most} streams of this user are open already; close one of them.")
+        if room.listeners >= LISTENERS:
+            raise HTTPException(429, f"{LISTENERS} streams of this user are open already; close one of them.")
         room.listeners += 1
         try:
             yield room

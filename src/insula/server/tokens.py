@@ -30,8 +30,6 @@ PREFIX = "insula_"
 """What a token begins with, so that it is known for one where it was left lying."""
 RANDOM_BYTES = 24
 """192 bits: nobody guesses them, so a digest without salt tells nothing."""
-DAYS = 365.0
-"""How long a token is good for where nobody says otherwise."""
 DAY = 86_400.0
 NAME_CHARS = 60
 MOST_BYTES = 5_000_000
@@ -135,11 +133,6 @@ def remove_token(known: Sequence[Token], name: str) -> tuple[Token, ...]:
     return left
 
 
-def without_user(known: Sequence[Token], user: str) -> tuple[Token, ...]:
-    """All tokens but those of a user."""
-    return tuple(token for token in known if token.user != user)
-
-
 @dataclass(slots=True, eq=False)
 class Keys:
     """Who may come in now: what stands in the file, read anew when it has changed.
@@ -192,7 +185,7 @@ class Keys:
 def revoke_user(path: Path, user: str) -> int:
     """Take a user's tokens out of a file; returns how many there were."""
     known = read_tokens(path)
-    left = without_user(known, user)
+    left = [token for token in known if token.user != user]
     if len(left) < len(known):
         write_tokens(path, left)
     return len(known) - len(left)

@@ -19,6 +19,7 @@ from insula.server.api.schema import (
     ApiModel,
     ConfidenceEstimate,
     MonitorJudgement,
+    Name,
     RequestBody,
     TurnSignal,
     TurnVerdict,
@@ -30,7 +31,6 @@ from insula.types import Usage
 
 router = APIRouter(prefix="/v1", tags=["guests"])
 
-Name = Annotated[str, Field(min_length=1, max_length=NAME_CHARS)]
 Kept = Annotated[str, Field(min_length=2, max_length=400_000)]
 """What an answer gave as `state`."""
 

@@ -17,7 +17,7 @@ from insula.memory.storage.store import NAME_CHARS
 from insula.metacognition.observing import ADDED, amend_fact
 from insula.metacognition.searching import SearchHit
 from insula.operations.memories import delete_memory, forget_memories
-from insula.server.api.schema import PAGE, ApiModel, Before, Id, Limit, RequestBody
+from insula.server.api.schema import PAGE, ApiModel, Before, Id, Limit, Name, RequestBody
 from insula.server.problems import document_problems
 from insula.server.users import CurrentUser, Served
 from insula.types import Bearing, Level, Memory, MemoryKind
@@ -28,9 +28,6 @@ WORDS = 4_000
 """Characters of new words that are read."""
 MESSAGES = 200
 """Messages that are added by one request at most."""
-
-Name = Annotated[str, Field(min_length=1, max_length=NAME_CHARS)]
-
 
 Number = Annotated[Id, Path(description="The id of a memory.", examples=[1])]
 

@@ -8,6 +8,7 @@ from typing import Annotated, Any
 
 from pydantic import BaseModel, ConfigDict, Field, FiniteFloat, PlainSerializer
 
+from insula.memory.storage.store import NAME_CHARS
 from insula.session.snapshot import Share, Stage
 from insula.turn.verdict import Kind, Tone
 from insula.types import Flag, Level, Outcome, Parts
@@ -19,6 +20,8 @@ PAGE = 50
 
 Id = Annotated[int, Field(ge=0, le=LARGEST)]
 """What numbers a row."""
+Name = Annotated[str, Field(min_length=1, max_length=NAME_CHARS)]
+"""Of a user, a session and the like."""
 Limit = Annotated[int, Field(ge=1, le=200, description="How many at most.")]
 Before = Annotated[Id | None, Field(description="Go on where a page ended: its `next`.")]
 

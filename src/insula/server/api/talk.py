@@ -12,7 +12,6 @@ from pydantic import AfterValidator, Field
 
 from insula.agent.chat import MESSAGE_CHARS, Reply
 from insula.errors import InsulaError
-from insula.memory.storage.store import NAME_CHARS
 from insula.server.api.schema import (
     ApiModel,
     ConfidenceEstimate,
@@ -20,6 +19,7 @@ from insula.server.api.schema import (
     LessonTold,
     Milliseconds,
     MonitorJudgement,
+    Name,
     RecalledMemory,
     RequestBody,
     Tokens,
@@ -53,9 +53,9 @@ def _not_empty(message: str) -> str:
 class ChatMessage(RequestBody):
     """What a user says. Only text is taken, and never a history: that is the server's own."""
 
-    user: Annotated[str, Field(min_length=1, max_length=NAME_CHARS)] | None = None
+    user: Name | None = None
     """With a token it may be left out: the token says it."""
-    session: Annotated[str, Field(min_length=1, max_length=NAME_CHARS)]
+    session: Name
     message: Annotated[str, Field(min_length=1, max_length=MESSAGE_CHARS), AfterValidator(_not_empty)]
 
 
