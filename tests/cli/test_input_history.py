@@ -29,12 +29,6 @@ def test_what_was_typed_comes_back_without_its_secrets(home: Path) -> None:
     assert "hunter22blue" not in (home / FILE).read_text("utf-8")
 
 
-def test_a_secret_that_the_line_before_it_announces_is_not_typed_history() -> None:
-    readline.add_history("hunter22blue")
-    input_history.redact_last("hunter22blue", [(False, "What is the password of your wifi?")])
-    assert "hunter22blue" not in readline.get_history_item(1)
-
-
 def test_what_was_typed_goes_with_what_is_erased(home: Path) -> None:
     readline.add_history("I live in Porto.")
     input_history.save()

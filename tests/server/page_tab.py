@@ -2,11 +2,11 @@
 
 from collections.abc import Callable, Generator
 from contextlib import AbstractContextManager, contextmanager
-from pathlib import Path
-from typing import Any, NamedTuple, Protocol
+from typing import NamedTuple
 from weakref import WeakKeyDictionary
 
 import pytest
+from page_site import Site
 from playwright.sync_api import Browser, Page, Response, expect
 
 PAGES = ("/", "/operate", "/memory", "/guidance", "/soul", "/nights", "/agents")
@@ -16,53 +16,6 @@ expect.set_options(timeout=PATIENCE_MS)
 WATCH = """
 addEventListener("securitypolicyviolation", (event) => console.error(`policy: ${event.violatedDirective}`));
 """
-
-
-class Site(Protocol):
-    """A server of the pages on loopback, as the fixture `site` starts it.
-
-    Attributes:
-        url: its address.
-        clock: what it goes by; `ahead` puts it forward.
-        loop: in which it runs.
-    """
-
-    url: str
-    clock: Any
-    loop: Any
-
-    @property
-    def soul(self) -> Path:
-        """Where the SOUL.md of the user of this machine lies."""
-        ...
-
-    def soul_path(self, user: str) -> Path:
-        """Where a user's SOUL.md lies."""
-        ...
-
-    def list_users(self) -> list[str]:
-        """Of whom anything is kept."""
-        ...
-
-    def read_request(self, user: str, session: str, turn: int) -> str:
-        """All that reached the model in a turn."""
-        ...
-
-    def guide(self, user: str = "me") -> None:
-        """Let there be two states of SOUL.md, and a change that waits."""
-        ...
-
-    def say(self, user: str, session: str, *messages: str) -> list[Any]:
-        """Have a conversation without a browser."""
-        ...
-
-    def end_elsewhere(self, seconds: float) -> None:
-        """End a turn in another session, whose model took so long."""
-        ...
-
-    def stop(self) -> None:
-        """End the server."""
-        ...
 
 
 Sites = Callable[..., AbstractContextManager[Site]]

@@ -14,8 +14,7 @@ from insula.errors import ModelTimeout
 from insula.memory.storage import statements
 from insula.server.api import talk
 from insula.server.api.talk import STREAM
-from insula.server.app import create_app
-from insula.server.turns import AT_ONCE, RunningTurns
+from insula.server.turns import AT_ONCE
 from insula.testing import Request
 from patience import DEADLOCK_SECONDS, Gate, HeldModel, until
 
@@ -135,14 +134,13 @@ async def test_who_has_too_many_messages_waiting_is_asked_to_wait(
 
 @pytest.mark.parametrize("held", ["the encoder", "the model"])
 async def test_a_message_that_a_server_that_stops_had_not_come_to_is_said_to_be_lost(
-    held: str, make_service: MakeService, metacognition: Metacognition
+    held: str, make_service: MakeService, client: Client, metacognition: Metacognition
 ) -> None:
     model, encoder = HeldModel(answer), Gate()
     gate = model.gate if held == "the model" else encoder
     metacognition.engine.embed = encoder.before(encoded) if held == "the encoder" else None
-    app = create_app(make_service(model=model))
-    turns: RunningTurns = app.state.service.turns
-    here = httpx2.AsyncClient(transport=httpx2.ASGITransport(app), base_url="http://127.0.0.1")
+    service = make_service(model=model)
+    here, turns = client(service), service.turns
     sent = [asyncio.create_task(say(here, f"Number {number}.")) for number in range(AT_ONCE + 1)]
     await gate.reached(AT_ONCE)
     await turns.finish_all(seconds=0.0)
@@ -154,7 +152,6 @@ async def test_a_message_that_a_server_that_stops_had_not_come_to_is_said_to_be_
     encoder.open()
     assert len(await _said(metacognition)) == written
     assert turns.count_turns("ana") == 0
-    await here.aclose()
 
 
 STAGES = {
@@ -176,6 +173,7 @@ async def test_a_server_that_stops_says_that_a_message_is_kept_where_it_is_on_th
     kept: bool,
     accept: str,
     make_service: MakeService,
+    client: Client,
     metacognition: Metacognition,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
@@ -199,13 +197,12 @@ async def test_a_server_that_stops_says_that_a_message_is_kept_where_it_is_on_th
             monkeypatch.setattr(store.sessions, "finish_turn", gate.before_awaiting(store.sessions.finish_turn))
         case _:
             gate = model.gate
-    app = create_app(make_service(model=model))
-    turns: RunningTurns = app.state.service.turns
-    here = httpx2.AsyncClient(transport=httpx2.ASGITransport(app), base_url="http://127.0.0.1")
+    service = make_service(model=model)
+    here = client(service)
     wish = SAID | {"message": "Please always answer me in German."}
     sending = asyncio.create_task(here.post("/agent/chat", json=wish, headers={"Accept": accept}))
     await gate.reached()
-    stopping = asyncio.create_task(turns.finish_all(seconds=0.0))
+    stopping = asyncio.create_task(service.turns.finish_all(seconds=0.0))
     await until(lambda: stopping.done() or any(task.cancelling() for task in asyncio.all_tasks()))
     gate.open()
     await stopping
@@ -214,7 +211,6 @@ async def test_a_server_that_stops_says_that_a_message_is_kept_where_it_is_on_th
     monkeypatch.undo()
     assert bool(await _said(metacognition)) is kept
     assert ("is kept" in told, "could not be kept" in told) == (kept, not kept), told
-    await here.aclose()
 
 
 async def test_each_failed_turn_is_one_line_in_the_log_without_a_word_of_it(

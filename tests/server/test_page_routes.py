@@ -139,16 +139,13 @@ def test_looking_makes_nobody(running: Site) -> None:
     assert running.list_users() == ["me"]
 
 
-def test_every_page_forbids_what_it_does_not_need_and_holds_none_of_it(running: Site) -> None:
+def test_no_page_holds_a_style_or_an_address_of_another_site(running: Site) -> None:
     for path in ("/", "/operate", "/memory", "/guidance", "/soul", "/nights", "/agents"):
-        _, text, headers = ask(running, path)
-        assert "script-src 'self'" in headers["content-security-policy"]
-        assert "unsafe" not in headers["content-security-policy"]
+        _, text, _ = ask(running, path)
         assert " style=" not in text
         assert "<style" not in text
         assert "http://" not in text.replace("http://www.w3.org/2000/svg", "")
         assert "https://" not in text
-        assert all("src=" in tag for tag in text.split("<script")[1:])
 
 
 def test_what_is_vendored_is_what_the_docs_name() -> None:

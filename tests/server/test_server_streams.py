@@ -170,6 +170,27 @@ async def _has_room(browser: httpx2.AsyncClient) -> bool:
         return response.status_code == 200
 
 
+async def _listen(browser: httpx2.AsyncClient, user: str) -> str:
+    """All that a user's stream tells from the beginning until their goodbye."""
+    told = ""
+    async with listening(browser, user, after=0) as stream:
+        while "goodbye" not in told:
+            told += json.dumps(await stream.next())
+    return told
+
+
+async def test_a_stream_tells_one_users_signals_alone_while_others_talk(browser: httpx2.AsyncClient) -> None:
+    streams = {user: asyncio.create_task(_listen(browser, user)) for user in ("ana", "ben", "an")}
+    for number in range(3):
+        for user in ("ana", "ben"):
+            await say(browser, f"The {user}word of number {number}.", user)
+    for user in streams:
+        await say(browser, "Goodbye.", user, "goodbye")
+    for user, stream in streams.items():
+        told = await stream
+        assert ("anaword" in told, "benword" in told) == (user == "ana", user == "ben")
+
+
 async def test_a_place_that_is_no_number_is_refused(browser: httpx2.AsyncClient) -> None:
     for last in ("x", "-1", "1.5", str(2**63), "1 OR 1=1"):
         found = await browser.get("/signals?user=ana", headers={"Last-Event-ID": last})

@@ -20,7 +20,7 @@ from insula.night.cycle import END, Night, Phase, PhaseName, PhaseReport, Result
 from insula.server import timer
 from insula.server.service import Service
 from insula.server.timer import SPREAD, NightTimer, Rests, night_delay, run_rests, run_timer, run_user_night
-from insula.testing import FrozenClock, ScriptedModel, memory_store
+from insula.testing import FrozenClock, ScriptedModel
 from patience import DEADLOCK_SECONDS, until
 
 pytestmark = pytest.mark.anyio
@@ -54,10 +54,15 @@ def service(store: Store) -> Service:
     return Service(chat=chat, model="test", soul_of=lambda _: None, zone_of=ZONES.get, nightly=True)
 
 
-async def talk(store: Store, *users: str, session: str = "monday") -> None:
+ASKED = ("Does NASA use wind tunnels?", "Please use metres.")
+
+
+async def talk(store: Store, *users: str, session: str = "monday", lines: Sequence[str] = ASKED) -> None:
+    """Let each user say some lines."""
+    mind = Metacognition(store, embed=None)
     for user in users:
-        for line in ("Does NASA use wind tunnels?", "Please use metres."):
-            async with Metacognition(store).turn(user, session, line) as turn:
+        for line in lines:
+            async with mind.turn(user, session, line) as turn:
                 turn.finish("Yes, one of 9 by 15 feet.")
 
 
@@ -70,6 +75,11 @@ async def nights(store: Store, user: str) -> str | None:
 
 def go_to(clock: FrozenClock, zone: ZoneInfo, *when: int) -> None:
     clock.advance((datetime(*when, tzinfo=zone) - clock()).total_seconds())  # pyright: ignore[reportArgumentType]
+
+
+def berlin(_: str) -> ZoneInfo:
+    """The zone of any user."""
+    return BERLIN
 
 
 def failures(service: Service, where: str) -> float:
@@ -196,7 +206,7 @@ async def test_a_failed_night_is_counted_and_tried_again_in_half_an_hour_while_o
         return await run_user_night(service, user)
 
     monkeypatch.setattr(timer, "run_user_night", fails_for_ana)
-    service = replaced(service, BERLIN)
+    service = replace(service, zone_of=berlin)
     go_to(clock, BERLIN, 2026, 1, 6, 2, 0)
     looker, begun = NightTimer(service), clock()
     seen: list[tuple[int, int]] = []
@@ -209,12 +219,6 @@ async def test_a_failed_night_is_counted_and_tried_again_in_half_an_hour_while_o
     assert seen == [(0, 1), (30, 2), (60, 2)]
     assert tries["ben"] == 1
     assert (await nights(store, "ana"), await nights(store, "ben")) == ("2026-01-06", "2026-01-06")
-
-
-def replaced(service: Service, zone: ZoneInfo) -> Service:
-    return Service(
-        chat=service.chat, model=service.model, soul_of=service.soul_of, zone_of=lambda _: zone, nightly=service.nightly
-    )
 
 
 async def test_two_servers_on_one_store_never_run_one_night_twice(
@@ -233,14 +237,7 @@ async def test_two_servers_on_one_store_never_run_one_night_twice(
 
     monkeypatch.setattr("insula.night.phases.PHASES", ((PhaseName.TRENDS, slow),))
     async with await Store.open(store.path, store.now) as second_store:
-        second = NightTimer(
-            Service(
-                chat=Chat(Metacognition(second_store), ScriptedModel(lambda _: "Yes.")),
-                model="test",
-                soul_of=lambda _: None,
-                zone_of=ZONES.get,
-            )
-        )
+        second = NightTimer(replace(service, chat=Chat(Metacognition(second_store), service.chat.model)))
         first = asyncio.create_task(NightTimer(service).serve_waiting())
         await inside.wait()
         await second.serve_waiting()
@@ -269,7 +266,7 @@ async def test_no_more_than_a_few_sleep_at_once_and_none_begins_when_quiet_hours
 
     monkeypatch.setattr(timer, "run_user_night", long)
     go_to(clock, BERLIN, 2026, 1, 6, 2, 30)
-    await NightTimer(replaced(service, BERLIN)).serve_waiting()
+    await NightTimer(replace(service, zone_of=berlin)).serve_waiting()
     assert (most, inside) == (timer.AT_ONCE, 0)
     assert slept < 6
 
@@ -339,10 +336,7 @@ EMPTY: dict[str, list[object]] = {"statements": [], "ended": [], "preferences": 
 
 async def tell(store: Store, *lines: str) -> int:
     """Say some lines in a session; returns the user's id."""
-    mind = Metacognition(store, holdout=0.0, embed=None)
-    for text in lines:
-        async with mind.turn("ana", "monday", text) as turn:
-            turn.finish("I see.")
+    await talk(store, "ana", lines=lines)
     found = await store.nights.find_user_id("ana")
     assert found is not None
     return found
@@ -359,81 +353,61 @@ def service_of(store: Store, model: ScriptedModel, tokens: int = 50_000) -> Serv
     )
 
 
-async def test_lines_are_read_once_nothing_was_said_for_a_minute() -> None:
-    clock = FrozenClock()
-    async with memory_store(lambda: clock().timestamp()) as store:
-        model = ScriptedModel(lambda _: EMPTY)
-        rests = Rests(service_of(store, model))
-        await tell(store, SISTER)
-        clock.advance(30)
-        await rests.serve_waiting()
-        assert not model.requests
-        clock.advance(31)
-        await rests.serve_waiting()
-        await rests.serve_waiting()
-        assert len(model.requests) == 1
-        user = await tell(store, "Thanks.")
-        clock.advance(61)
-        await rests.serve_waiting()
-        assert len(model.requests) == 2
-        assert await store.run(unread.tokens_spent, user, store.now()) > 0
-        clock.advance(2 * 86_400)
-        assert await store.run(unread.tokens_spent, user, store.now()) == 0
+async def test_lines_are_read_once_nothing_was_said_for_a_minute(store: Store, clock: FrozenClock) -> None:
+    model = ScriptedModel(lambda _: EMPTY)
+    rests = Rests(service_of(store, model))
+    await tell(store, SISTER)
+    clock.advance(30)
+    await rests.serve_waiting()
+    assert not model.requests
+    clock.advance(31)
+    await rests.serve_waiting()
+    await rests.serve_waiting()
+    assert len(model.requests) == 1
+    user = await tell(store, "Thanks.")
+    clock.advance(61)
+    await rests.serve_waiting()
+    assert len(model.requests) == 2
+    assert await store.run(unread.tokens_spent, user, store.now()) > 0
+    clock.advance(2 * 86_400)
+    assert await store.run(unread.tokens_spent, user, store.now()) == 0
 
 
-async def test_what_was_said_more_than_a_week_ago_is_read_no_more() -> None:
-    clock = FrozenClock()
-    async with memory_store(lambda: clock().timestamp()) as store:
-        model = ScriptedModel(lambda _: EMPTY)
-        await tell(store, SISTER)
-        clock.advance(8 * 86_400)
-        await Rests(service_of(store, model)).serve_waiting()
-        assert not model.requests
+@pytest.mark.parametrize(
+    ("seconds", "tokens", "read"),
+    [(8 * 86_400, 50_000, 0), (-3 * 86_400, 50_000, 1), (61, 1_000, 0)],
+    ids=["said more than a week ago", "the clock goes back", "the tokens of the day are spent"],
+)
+async def test_what_is_old_or_too_dear_is_not_read_and_a_clock_that_goes_back_keeps_no_line_from_it(
+    store: Store, clock: FrozenClock, seconds: float, tokens: int, read: int
+) -> None:
+    model = ScriptedModel(lambda _: EMPTY)
+    await tell(store, SISTER)
+    clock.advance(seconds)
+    await Rests(service_of(store, model, tokens)).serve_waiting()
+    assert len(model.requests) == read
 
 
-async def test_a_clock_that_goes_back_keeps_no_line_from_being_read() -> None:
-    clock = FrozenClock()
-    async with memory_store(lambda: clock().timestamp()) as store:
-        model = ScriptedModel(lambda _: EMPTY)
-        await tell(store, SISTER)
-        clock.advance(-3 * 86_400)
-        await Rests(service_of(store, model)).serve_waiting()
-        assert len(model.requests) == 1
-
-
-async def test_whose_tokens_of_the_day_are_spent_waits() -> None:
-    clock = FrozenClock()
-    async with memory_store(lambda: clock().timestamp()) as store:
-        model = ScriptedModel(lambda _: EMPTY)
-        await tell(store, SISTER)
-        clock.advance(61)
-        await Rests(service_of(store, model, tokens=1_000)).serve_waiting()
-        assert not model.requests
-
-
-async def test_a_user_whose_lines_cannot_be_read_holds_up_nobody() -> None:
-    clock = FrozenClock()
-    async with memory_store(lambda: clock().timestamp()) as store:
-        model = ScriptedModel([ModelUnavailable("Nobody answers."), EMPTY])
-        rests = Rests(service_of(store, model))
-        await tell(store, SISTER)
-        clock.advance(61)
-        await rests.serve_waiting()
-        await rests.serve_waiting()
-        assert len(model.requests) == 1
-        clock.advance(301)
-        await rests.serve_waiting()
-        assert len(model.requests) == 2
+async def test_a_user_whose_lines_cannot_be_read_holds_up_nobody(store: Store, clock: FrozenClock) -> None:
+    model = ScriptedModel([ModelUnavailable("Nobody answers."), EMPTY])
+    rests = Rests(service_of(store, model))
+    await tell(store, SISTER)
+    clock.advance(61)
+    await rests.serve_waiting()
+    await rests.serve_waiting()
+    assert len(model.requests) == 1
+    clock.advance(301)
+    await rests.serve_waiting()
+    assert len(model.requests) == 2
 
 
 @pytest.mark.parametrize("understanding", ["off", "night"])
-async def test_between_turns_nothing_is_read_unless_it_is_wanted(understanding: str) -> None:
-    async with memory_store() as store:
-        model = ScriptedModel(lambda _: EMPTY)
-        await tell(store, SISTER)
-        async with run_rests(replace(service_of(store, model), understanding=understanding)):
-            pass
-        assert not model.requests
+async def test_between_turns_nothing_is_read_unless_it_is_wanted(store: Store, understanding: str) -> None:
+    model = ScriptedModel(lambda _: EMPTY)
+    await tell(store, SISTER)
+    async with run_rests(replace(service_of(store, model), understanding=understanding)):
+        pass
+    assert not model.requests
 
 
 async def test_the_page_of_the_nights_says_when_the_model_reads_and_what_that_took(
@@ -453,14 +427,6 @@ SECRET = "My sister Ana lives in Lisbon."
 LINES = (SECRET, "I never eat nuts, I am allergic.", "We leave for Porto on Friday.")
 
 
-async def talk_to_each(store: Store, *users: str) -> None:
-    metacognition = Metacognition(store, embed=None)
-    for user in users:
-        for line in LINES:
-            async with metacognition.turn(user, "monday", line) as turn:
-                turn.finish("Noted.")
-
-
 def phase(*, fails: Sequence[str] = (), dies: Sequence[str] = ()) -> tuple[tuple[PhaseName, Phase], ...]:
     """A phase that asks a model once; it fails for some users, and for some the process ends."""
 
@@ -478,7 +444,7 @@ def phase(*, fails: Sequence[str] = (), dies: Sequence[str] = ()) -> tuple[tuple
 
 
 async def test_nights_are_counted_by_how_they_ended_and_what_they_took(store: Store) -> None:
-    await talk_to_each(store, "ana", "ben", "cleo", "dora")
+    await talk(store, "ana", "ben", "cleo", "dora", lines=LINES)
     await sleep_cycle(store, "ana", phase(), date="2026-01-06")
     for _ in range(2):
         assert (await sleep_cycle(store, "ben", phase(fails=["ben"]), date="2026-01-06")).failed
