@@ -171,6 +171,26 @@ def test_what_only_sounds_like_it_rules_nothing_out(tmp_path: Path, words: str) 
     assert held(tmp_path, words) == set()
 
 
+@pytest.mark.parametrize(
+    ("words", "command", "ruled_out"),
+    [
+        ("Do not add comments.", "gh pr view 12 --comments", False),
+        ("Fix it. Don't add logs.", "docker logs web", False),
+        ("Do not add the full names", "report --full names.csv", False),
+        ("Don't add lodash.", "npm install lodash", True),
+        ("Don't use foreman here.", "foreman start", True),
+        ("Fix it. Don't run the e2e tests.", "npm run e2e", True),
+    ],
+)
+def test_what_is_not_to_be_used_or_added_is_a_program_or_a_package_and_no_word_of_a_command(
+    tmp_path: Path, words: str, command: str, ruled_out: bool
+) -> None:
+    session = Session(tmp_path)
+    session.prompt(words)
+    told = session.tell({"hook_event_name": "PreToolUse", "tool_name": "Bash", "tool_input": {"command": command}}, 5)
+    assert ("The user said" in told) == ruled_out
+
+
 @pytest.mark.parametrize(("before", "words", "command"), ASKS)
 def test_what_is_asked_for_is_allowed(tmp_path: Path, before: str, words: str, command: str) -> None:
     about = runs(command) | {"hook_event_name": "PreToolUse"}

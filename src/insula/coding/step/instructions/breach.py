@@ -298,8 +298,8 @@ def _find_banned_run(instruction: Instruction, call: CallEffects, cwd: str, free
             return show_command(run)
     if instruction.kind != BAN:
         return ""
-    if telling := list_command_names(instruction):  # "don't run the e2e tests" and `npm run e2e`
-        meant = (run for run in call.runs if telling <= _split_names(" ".join(run.words)) and not is_read_only(run))
+    if telling := list_command_names(instruction):
+        meant = (run for run in call.runs if _is_named(run, telling, instruction) and not is_read_only(run))
         return next(map(show_command, meant), "")
     if added := next((run for run in call.runs if _adds_ruled_out(instruction, run)), None):
         return show_command(added)
@@ -307,6 +307,14 @@ def _find_banned_run(instruction: Instruction, call: CallEffects, cwd: str, free
         return next((show_command(run) for run in call.runs if any(map(is_test, list_deleted(run)))), "")
     asked = {word for each in freed if each.at > instruction.at for word in each.words}
     return next(filter(None, (_find_act(instruction, act, call, cwd, asked) for act in instruction.acts)), "")
+
+
+def _is_named(run: SimpleCommand, telling: "set[str]", instruction: Instruction) -> bool:
+    """Whether a command is the one that such words name: "don't run the e2e tests" and `npm run e2e`. What is not to be
+    used or added is the program itself or a package: "do not add comments" says nothing of `gh pr view --comments`."""
+    if says(instruction.clause.lower(), "runs"):
+        return telling <= _split_names(" ".join(run.words))
+    return any(names_program(run, name) for name in telling) or _adds_ruled_out(instruction, run)
 
 
 def _adds_ruled_out(instruction: Instruction, run: SimpleCommand) -> bool:

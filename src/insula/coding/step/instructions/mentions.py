@@ -164,13 +164,16 @@ MOST_WORDS = 2
 
 
 def list_command_names(instruction: Instruction) -> "set[str]":
-    """The words by which a ban names a command: "don't run the e2e tests"; none where it names it otherwise."""
+    """The words by which a ban names a command: "don't run the e2e tests"; none where it names it otherwise.
+
+    What is not to be added or used is a name, and so one word: "do not add the full names" names no command.
+    """
     if instruction.paths or instruction.programs or instruction.code or instruction.edits or instruction.acts:
         return set()
-    words = (
-        list_subjects(instruction) - _PLAIN_WORDS if says(instruction.clause.lower(), "uses", "runs") else set[str]()
-    )
-    return words if len(words) <= MOST_WORDS and all(map(str.isascii, words)) else set()
+    low = instruction.clause.lower()
+    most = MOST_WORDS if says(low, "runs") else int(says(low, "uses"))
+    words = list_subjects(instruction) - _PLAIN_WORDS if most else set[str]()
+    return words if len(words) <= most and all(map(str.isascii, words)) else set()
 
 
 _PLAIN_WORDS = frozenset(
