@@ -4,14 +4,13 @@ A small network on the vector of a sentence and on its spelling decides (`forget
 `forget.json`). Of any other embedding than the shipped one it can tell nothing.
 """
 
-import json
 from collections.abc import Mapping
 from functools import cache
-from importlib.resources import files
 from typing import Literal, NamedTuple, TypedDict, get_args
 
-from insula.language.heads import DIMENSIONS, Vector
-from insula.language.meanings import Meanings, Network, read_weights
+from insula.language.heads import DIMENSIONS, Vector, read_weights
+from insula.language.meanings import Meanings, Network
+from insula.text.tables import load_table
 
 Forget = Literal["named", "before", "all"]
 """What is to be forgotten: what the message names, what was said just before it, or everything."""
@@ -50,10 +49,9 @@ def find_request(pieces: Mapping[str, Vector]) -> ForgetRequest | None:
     return None
 
 
-@cache
 def load_card() -> ForgetCard:
     """The card of the network."""
-    return json.loads((files("insula.language") / "forget.json").read_text("utf-8"))
+    return load_table("forget.json", __package__)
 
 
 @cache

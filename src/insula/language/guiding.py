@@ -5,14 +5,14 @@ bytes each time on one machine. Of any other embedding they can tell nothing. Th
 it they cannot know (`insula.night.corrections`).
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping
 from functools import cache
-from importlib.resources import files
 from typing import Literal
 
 import numpy as np
 
-from insula.language.heads import DIMENSIONS, SCALE, Vector, Weights
+from insula.language.heads import DIMENSIONS, Vector, read_weights
+from insula.language.meanings import Network
 
 GuidingHead = Literal["feedback", "wards", "corrects", "thanks", "tells"]
 """What a head decides: `feedback`, whether the user speaks of how the assistant works or should work; `wards`, whether
@@ -39,19 +39,10 @@ def guiding_chance(head: GuidingHead, vector: Vector | None) -> float | None:
     """The chance in [0, 1] that a sentence means what a head decides; None without a vector that it can read."""
     if vector is None or vector.size != DIMENSIONS:
         return None
-    hidden, out = _load_weights()[head]
-    felt = np.maximum(SCALE * vector @ hidden[:-1] + hidden[-1], 0.0)
-    return float(1 / (1 + np.exp(-(felt @ out[:-1] + out[-1]))))
+    return float(1 / (1 + np.exp(-_load_network(head).log_odds(vector))))
 
 
 @cache
-def _load_weights() -> Mapping[GuidingHead, tuple[Weights, Weights]]:
-    """Of each head the hidden layer and the last one; the last row of each is its bias."""
-    return {name: weights for file, names in FILES.items() for name, weights in _read_weights(file, names)}
-
-
-def _read_weights(name: str, heads: Sequence[GuidingHead]) -> Iterator[tuple[GuidingHead, tuple[Weights, Weights]]]:
-    with (files("insula.language") / name).open("rb") as file:
-        raw = np.load(file, allow_pickle=False)
-        for head in heads:
-            yield head, (raw[f"{head}_hidden"].astype(np.float32), raw[f"{head}_out"].astype(np.float32))
+def _load_network(head: GuidingHead) -> Network:
+    weights = read_weights(next(file for file, heads in FILES.items() if head in heads))
+    return Network(weights[f"{head}_hidden"], weights[f"{head}_out"])

@@ -7,17 +7,17 @@ docs/explanation/heads.md) says what it decides, on what it was fitted and how w
 other embedding a head can tell nothing.
 """
 
-import json
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from functools import cache
 from importlib.resources import files
-from typing import Any, Literal, NamedTuple, NotRequired, TypedDict, get_args
+from typing import Literal, NamedTuple, NotRequired, TypedDict
 
 import numpy as np
 import numpy.typing as npt
 
 from insula.language.spelling import hash_ngrams
+from insula.text.tables import load_table
 
 Vector = npt.NDArray[np.float32]
 Weights = npt.NDArray[np.float32]
@@ -153,7 +153,7 @@ def predict_chance(head: HeadName, text: str, vector: Vector | None) -> float | 
     """
     if vector is None or vector.size != DIMENSIONS:
         return None
-    weights = _load_heads()[head]
+    weights = _load_head(head)
     felt = SCALE * vector @ weights.hidden[:DIMENSIONS] + weights.hidden[-1]
     if len(weights.hidden) > DIMENSIONS + 1:
         felt += SCALE * read_places(text) @ weights.hidden[DIMENSIONS:-1]
@@ -218,7 +218,7 @@ def change_odds(line: Vector) -> float:
     """The log-odds that a line tells of something that is otherwise now, whatever that is; 0 of another embedding."""
     if line.size != DIMENSIONS:
         return 0.0
-    weights = _load_change()
+    weights = read_weights("changes.npz")["change"]  # the bias last
     return float(SCALE * line @ weights[:-1] + weights[-1])
 
 
@@ -299,41 +299,35 @@ def operating_point(head: HeadName, action: str) -> float:
     return load_cards()[head]["points"][action]
 
 
-@cache
 def load_cards() -> Cards:
     """The cards of all heads."""
-    return json.loads((files("insula.language") / "heads.json").read_text("utf-8"))
+    return load_table("heads.json", __package__)
 
 
 @cache
-def _load_heads() -> Mapping[HeadName, Head]:
-    with (files("insula.language") / "heads.npz").open("rb") as file:
-        raw = np.load(file, allow_pickle=False)
-        names: tuple[HeadName, ...] = get_args(HeadName)
-        return {name: Head(*(read_array(raw, f"{name}_{part}") for part in _part_names(name, raw))) for name in names}
-
-
-def _part_names(name: HeadName, raw: Mapping[str, npt.NDArray[np.float16]]) -> Sequence[str]:
-    return [part for part in Head._fields if f"{name}_{part}" in raw]
+def _load_head(name: HeadName) -> Head:
+    return Head(**_weights_of(name))
 
 
 @cache
 def _load_projections(name: Literal["answer", "limits"]) -> Projections:
-    with (files("insula.language") / "heads.npz").open("rb") as file:
-        raw = np.load(file, allow_pickle=False)
-        return Projections(
-            *(read_array(raw, f"{name}_{part}") for part in Projections._fields if f"{name}_{part}" in raw)
-        )
+    return Projections(**_weights_of(name))
+
+
+def _weights_of(head: str) -> Mapping[str, Weights]:
+    """The weights of a head, by the name of their part."""
+    return {
+        name.removeprefix(f"{head}_"): weights
+        for name, weights in read_weights("heads.npz").items()
+        if name.startswith(f"{head}_")
+    }
 
 
 @cache
-def _load_change() -> Weights:
-    """The weights of what tells a change, the bias last."""
-    with (files("insula.language") / "changes.npz").open("rb") as file:
-        return read_array(np.load(file, allow_pickle=False), "change")
-
-
-def read_array(raw: Mapping[str, npt.NDArray[Any]], name: str) -> Weights:
-    """An array of weights; of the widest a byte each is stored, and beside them what each column is multiplied by."""
-    weights = raw[name].astype(np.float32)
-    return weights * raw[f"{name}_step"].astype(np.float32) if f"{name}_step" in raw else weights
+def read_weights(file_name: str) -> Mapping[str, Weights]:
+    """The weights in a file of this package, by name; of the widest a byte each is stored, and beside them what each
+    column is multiplied by."""
+    with (files("insula.language") / file_name).open("rb") as file:
+        raw = np.load(file, allow_pickle=False)
+        weights = {name: raw[name].astype(np.float32) for name in raw.files}
+    return {name: each * weights.get(f"{name}_step", 1) for name, each in weights.items() if not name.endswith("_step")}

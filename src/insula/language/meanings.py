@@ -1,13 +1,12 @@
 """Networks that tell several meanings of a sentence apart, by its vector and by how it is spelled."""
 
 from collections.abc import Mapping
-from importlib.resources import files
 from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
-from insula.language.heads import SCALE, Vector, Weights, read_array
+from insula.language.heads import SCALE, Vector, Weights
 from insula.language.spelling import hash_ngrams
 
 
@@ -44,10 +43,3 @@ def softmax(odds: npt.NDArray[np.float32]) -> npt.NDArray[np.float32]:
     """The chances of some log-odds."""
     raised = np.exp(odds - odds.max())
     return raised / raised.sum()
-
-
-def read_weights(name: str) -> Mapping[str, Weights]:
-    """The weights in a file of this package, by name."""
-    with (files("insula.language") / name).open("rb") as file:
-        raw = np.load(file, allow_pickle=False)
-        return {name: read_array(raw, name) for name in raw.files if not name.endswith("_step")}

@@ -5,16 +5,15 @@ possessives, kinship terms, pronouns and names, which stand for eight languages 
 nobody's, and fits everyone.
 """
 
-import json
 import re
 from collections.abc import Mapping, Sequence
 from functools import cache, lru_cache
-from importlib.resources import files
 from typing import NamedTuple
 
 from insula.caches import clear_on_erasure
 from insula.text.analysis import LANGUAGES, fold_accents, words_of
 from insula.text.grammar import UNSPACED
+from insula.text.tables import load_table
 
 USER = "user"
 ASSISTANT = "assistant"
@@ -172,7 +171,7 @@ def _is_kind(word: str, other: str) -> bool:
 @cache
 def load_lexicon(language: str) -> Lexicon:
     """The words for beings in a language; those of English where it has none."""
-    raw = json.loads((files("insula.language") / "owner.json").read_text("utf-8"))
+    raw = load_table("owner.json", __package__)
     data = raw[language if language in LANGUAGES else "en"]
     plain = str if language in UNSPACED else fold_accents  # "ど" is another sign than "と"
     beings = {plain(word): being for being, line in data["beings"].items() for word in line.split()}

@@ -15,8 +15,8 @@ from typing import Literal, NamedTuple, TypedDict, get_args
 import numpy as np
 
 from insula.language.guiding import guiding_chance
-from insula.language.heads import DIMENSIONS, Vector, predict_chance
-from insula.language.meanings import Meanings, Network, read_weights, softmax
+from insula.language.heads import DIMENSIONS, Vector, predict_chance, read_weights
+from insula.language.meanings import Meanings, Network, softmax
 from insula.text.grammar import UNSPACED, compile_words
 from insula.text.tables import load_table
 
