@@ -41,7 +41,8 @@ from insula.redaction import redact
 from insula.screening import screen_text
 from insula.session.snapshot import Advisory, Saved, Snapshot, Stage
 from insula.text.analysis import LANGUAGES, analyse_text, clean_text
-from insula.text.questions import AskKind, find_asks, find_assertions, is_small_talk
+from insula.text.answers import AskKind
+from insula.text.questions import find_asks, find_assertions, is_small_talk
 from insula.turn.guidance import UsedGuidance
 from insula.turn.remembered import is_about_user
 from insula.turn.verdict import Verdict

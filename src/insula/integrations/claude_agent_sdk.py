@@ -109,7 +109,7 @@ class SdkTurns:
             await self._guest.run_awaited(self._guest.after_model(before, get_text(payload, "last_assistant_message")))
         elif said := get_text(payload, "prompt").strip():
             told = self._told[session] = await self._guest.run_awaited(
-                self._guest.before_message(said, session=session or None)
+                self._guest.before_message(said, session or None)
             )
             new = told.system if told.system != before.system else ""
             behind = "\n\n".join(filter(None, (new, told.behind)))

@@ -14,7 +14,7 @@ from typing import Any, TypeVar, Unpack
 
 from insula.content import read_field
 from insula.errors import InputError
-from insula.integrations.guest import Guest, GuestInjection, GuestOptions, ModelWatch, append_text, talking, with_told
+from insula.integrations.guest import Guest, GuestInjection, GuestOptions, ModelWatch, append_text, put_behind, talking
 from insula.metacognition import Blocking, Metacognition
 
 __all__ = ["talking", "wrap"]
@@ -127,7 +127,7 @@ def join_stream(pieces: list[Any]) -> Any:
 
 def to_openai(asked: dict[str, Any], told: GuestInjection) -> dict[str, Any]:
     """The arguments of a chat completion with what belongs into them."""
-    messages = with_told(asked.get("messages", ()), told)
+    messages = put_behind(asked.get("messages", ()), told)
     if told.system:
         if messages and read_field(messages[0], "role") in SYSTEM:
             messages[0] = {**messages[0], "content": append_text(read_field(messages[0], "content"), told.system)}
@@ -137,7 +137,7 @@ def to_openai(asked: dict[str, Any], told: GuestInjection) -> dict[str, Any]:
 
 
 def _to_anthropic(asked: dict[str, Any], told: GuestInjection) -> dict[str, Any]:
-    changed = {**asked, "messages": with_told(asked.get("messages", ()), told)}
+    changed = {**asked, "messages": put_behind(asked.get("messages", ()), told)}
     own = asked.get("system")
     if told.system:
         changed["system"] = append_text(own, told.system) if isinstance(own, str | list) else told.system

@@ -216,16 +216,15 @@ class Guest:
             self._count_failure("ask")
             return GuestInjection()
 
-    async def before_message(self, message: str, user: str | None = None, session: str | None = None) -> GuestInjection:
+    async def before_message(self, message: str, session: str | None) -> GuestInjection:
         """The same where the framework hands over what the user says alone: each message begins a turn of its own.
 
         Args:
             message: what the user says.
-            user: whose memory is used, where the framework says.
-            session: the conversation, likewise.
+            session: the conversation, where the framework says.
         """
         try:
-            who = self._resolve_place(user, session)
+            who = self._resolve_place(None, session)
             talk = self._find_session(who)
             while talk.turns:
                 await talk.turns.popitem()[1].leave_turn()
@@ -309,40 +308,9 @@ class Guest:
         log.exception("Insula failed on %s; the agent goes on without it.", where)
 
 
-def put_behind(messages: Sequence[Any], told: GuestInjection, put: "Callable[[Any, str, str], Any]") -> list[Any]:
-    """The messages with what belongs behind the user's last one, and with the notes behind the results of tools.
-
-    Args:
-        messages: the conversation; it stays as it is.
-        told: what to put.
-        put: makes the same message of the library with a text behind the result of the call with an id; with an empty
-            id, behind the user's words.
-    """
-    changed = list(messages)
-    if told.behind and (place := _last_said(messages)) is not None:
-        changed[place] = put(changed[place], told.behind, "")
-    for place, message in enumerate(messages) if told.notes else ():
-        for event in read_events(message, place):
-            if isinstance(event, Returned) and event.id in told.notes:
-                changed[place] = put(changed[place], told.notes[event.id], event.id)
-    return changed
-
-
 def append_text(content: Any, text: str) -> Any:
     """The content of a message, text or parts, with a text behind it."""
     return f"{content}\n\n{text}" if isinstance(content, str) else [*(content or ()), {"type": "text", "text": text}]
-
-
-def _last_said(messages: Sequence[object]) -> int | None:
-    for place in range(len(messages) - 1, -1, -1):
-        if any(isinstance(event, UserWords) for event in read_events(messages[place], place)):
-            return place
-    return None
-
-
-def with_told(messages: Sequence[Any], told: GuestInjection) -> list[Any]:
-    """The messages with what belongs behind the user's words and behind the results of tools."""
-    return put_behind(messages, told, append_to_mapping)
 
 
 def append_to_mapping(message: Any, text: str, call: str) -> Any:
@@ -370,3 +338,31 @@ def _with_note(part: Any, text: str, call: str) -> Any:
     if read_field(part, "tool_use_id") != call:
         return part
     return {**part, "content": append_text(read_field(part, "content") or "", text)}
+
+
+def put_behind(
+    messages: Sequence[Any], told: GuestInjection, put: "Callable[[Any, str, str], Any]" = append_to_mapping
+) -> list[Any]:
+    """The messages with what belongs behind the user's last one, and with the notes behind the results of tools.
+
+    Args:
+        messages: the conversation; it stays as it is.
+        told: what to put.
+        put: makes the same message of the library with a text behind the result of the call with an id; with an empty
+            id, behind the user's words. By default of one that is a mapping.
+    """
+    changed = list(messages)
+    if told.behind and (place := _last_said(messages)) is not None:
+        changed[place] = put(changed[place], told.behind, "")
+    for place, message in enumerate(messages) if told.notes else ():
+        for event in read_events(message, place):
+            if isinstance(event, Returned) and event.id in told.notes:
+                changed[place] = put(changed[place], told.notes[event.id], event.id)
+    return changed
+
+
+def _last_said(messages: Sequence[object]) -> int | None:
+    for place in range(len(messages) - 1, -1, -1):
+        if any(isinstance(event, UserWords) for event in read_events(messages[place], place)):
+            return place
+    return None

@@ -12,7 +12,7 @@ from collections.abc import AsyncIterator
 from typing import TYPE_CHECKING, Any, Unpack
 
 from insula.content import list_items, read_field
-from insula.integrations.guest import Guest, GuestInjection, GuestOptions, ModelWatch, import_extra, talking, with_told
+from insula.integrations.guest import Guest, GuestInjection, GuestOptions, ModelWatch, import_extra, put_behind, talking
 from insula.metacognition import Blocking, Metacognition
 
 __all__ = ["InsulaModel", "talking", "wrapped"]
@@ -86,7 +86,7 @@ class InsulaModel(Base):
         told = await self.guest.run_awaited(self.guest.before_model(messages, session=session, model=name))
         if told.stop:
             raise Impasse(told.stop)
-        return told, with_told(messages, told)
+        return told, put_behind(messages, told)
 
 
 class Impasse(RuntimeError):

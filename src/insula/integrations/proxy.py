@@ -42,14 +42,13 @@ READ_BYTES = 4 * 2**20
 METHODS = ["GET", "POST", "DELETE", "PUT", "PATCH"]
 
 
-def create_proxy(guest: Guest, to: str, client: httpx2.AsyncClient, hosts: tuple[str, ...] = LOOPBACK) -> Starlette:
+def create_proxy(guest: Guest, to: str, client: httpx2.AsyncClient) -> Starlette:
     """The application.
 
     Args:
         guest: what puts in and assesses; `X-Insula-User` and `X-Insula-Session` of a request name whose and which.
         to: the provider's address, as clients are given it (`https://api.openai.com/v1`).
         client: by which it is reached.
-        hosts: names by which the proxy may be called.
     """
 
     async def pass_request(request: Request) -> Response:
@@ -75,7 +74,7 @@ def create_proxy(guest: Guest, to: str, client: httpx2.AsyncClient, hosts: tuple
         return await _answer_request(guest, told, answer, watch)
 
     routes = [Route("/{path:path}", pass_request, methods=METHODS)]
-    return Starlette(routes=routes, middleware=[Middleware(HostGate, hosts=hosts)])
+    return Starlette(routes=routes, middleware=[Middleware(HostGate, hosts=LOOPBACK)])
 
 
 def _refuse_request(why: str, status: int) -> Response:

@@ -12,7 +12,8 @@ from insula.memory.retrieval.query import Encoding
 from insula.memory.storage.vectors import Vector
 from insula.screening import screen_text
 from insula.text.analysis import Analysis
-from insula.text.questions import Ask, carries_answer, find_assertions
+from insula.text.answers import carries_answer
+from insula.text.questions import Ask, find_assertions
 from insula.types import MemoryKind, Provenance, Recalled
 
 LINE_CHARS = 300

@@ -25,10 +25,10 @@ from insula.redaction import without_markers
 from insula.screening import screen_text
 from insula.text import triggers
 from insula.text.analysis import Analysis, Sentence, analyse_text, detect_language, split_words, words_of
-from insula.text.answers import apologises
+from insula.text.answers import AskKind, apologises
 from insula.text.grammar import UNSPACED
 from insula.text.pasted import PLAIN_CHARS, own_words, split_units
-from insula.text.questions import AskKind, asks_in
+from insula.text.questions import asks_in
 from insula.text.wording import flatten_words
 
 AGAIN = 0.6

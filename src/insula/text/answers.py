@@ -65,7 +65,14 @@ AskKind = Literal[
 ]
 """What a question or request asks for; "open" and "request" ask for nothing in particular."""
 
-_TOLD: frozenset[AskKind] = frozenset({"code", "number", "time", "place", "person", "name"})
+COUNTED: frozenset[AskKind] = frozenset({"number", "time"})
+NAMED: frozenset[AskKind] = frozenset({"place", "person", "name"})
+VALUED: frozenset[AskKind] = COUNTED | NAMED
+"""Kinds of things of which it can be told whether a text holds one."""
+PICKED: frozenset[AskKind] = frozenset({"open", "choice"})
+"""What may be answered by a value of any kind."""
+SAID: frozenset[AskKind] = VALUED | PICKED
+"""What is answered by a value that somebody once said."""
 MAX_CHARS = 8_000
 """A text is searched up to here; an answer that comes later is not the answer of a reply."""
 
@@ -94,7 +101,7 @@ _OPENING = 200
 
 def is_told(kind: AskKind) -> bool:
     """Whether `carries_answer` knows what could answer a question of this kind; of others it lets everything pass."""
-    return kind in _TOLD
+    return kind in VALUED or kind == "code"
 
 
 def carries_answer(kind: AskKind, text: str, language: str) -> bool:

@@ -12,9 +12,9 @@ from functools import cache, cached_property
 from typing import Literal, NamedTuple
 
 from insula.text.analysis import LANGUAGES, Analysis, analyse_sentence, without_code
-from insula.text.answers import load_numerals
+from insula.text.answers import AskKind, load_numerals
 from insula.text.grammar import UNSPACED, Grammar, compile_words, load_grammar
-from insula.text.questions import AskKind, asks_in
+from insula.text.questions import asks_in
 from insula.text.tables import load_table
 
 MOST = 8

@@ -10,20 +10,8 @@ from typing import NamedTuple, cast
 
 from insula.caches import clear_on_erasure
 from insula.text.analysis import LANGUAGES, AnalysedWord, Analysis, Sentence, words_of
-from insula.text.answers import AskKind, carries_answer
+from insula.text.answers import AskKind
 from insula.text.grammar import UNSPACED, Grammar, load_grammar
-
-__all__ = [
-    "MAX_ASKS",
-    "Ask",
-    "AskKind",
-    "asks_in",
-    "carries_answer",
-    "find_asks",
-    "find_assertions",
-    "is_casual",
-    "is_small_talk",
-]
 
 MAX_ASKS = 64
 """A message is read up to this many asks; nobody answers more at once."""

@@ -17,6 +17,7 @@ from insula.memory.retrieval.scoring import SubjectSides
 from insula.memory.storage.store import Recollection
 from insula.text.analysis import analyse_text
 from insula.text.answers import is_told
+from insula.text.wording import shorten_line
 from insula.types import Calibration, Confidence, Identity, Level, Recalled
 
 BEST_OF = 5
@@ -111,8 +112,8 @@ def explain_line(known: Sequence[Recalled]) -> tuple[Claimed, ...]:
     if not judged:
         return ()
     best = max(judged, key=lambda recalled: recalled.odds or 0.0)
-    said = _claim_reason(best.bearing, line=_quote_memory(best))
-    return (_claim_reason("ended", said=said.text, before=_shorten_quote(best.before)) if best.before else said,)
+    said = _claim_reason(best.bearing, line=_quote_line(best.memory.content))
+    return (_claim_reason("ended", said=said.text, before=_quote_line(best.before)) if best.before else said,)
 
 
 def of_documents(known: Sequence[Recalled]) -> bool:
@@ -192,7 +193,7 @@ def explain_confidence(
         return (_claim_reason("nothing"),)
     held = terms_found(cue, known)
     missing = [term for term in cue.terms if term not in held]
-    said = [_claim_reason("nearest", line=_quote_memory(known[0]))]
+    said = [_claim_reason("nearest", line=_quote_line(known[0].memory.content))]
     if missing:
         said.append(_claim_reason("some words", held=len(held), all=len(cue.terms), missing=", ".join(missing[:4])))
     else:
@@ -209,13 +210,8 @@ def _claim_reason(key: str, **values: object) -> Claimed:
     return say_claim("why.sure", f"reason.{key}", **values)
 
 
-def _quote_memory(recalled: Recalled) -> str:
-    return _shorten_quote(recalled.memory.content)
-
-
-def _shorten_quote(content: str) -> str:
-    text = " ".join(content.split())
-    return f'"{text if len(text) <= QUOTED else text[: QUOTED - 1] + "…"}"'
+def _quote_line(line: str) -> str:
+    return f'"{shorten_line(line, QUOTED)}"'
 
 
 def _overlap_share(part: frozenset[str], whole: frozenset[str]) -> float:

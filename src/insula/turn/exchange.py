@@ -1,9 +1,8 @@
 """A message, its response and what went before, with what the checks work out of them once."""
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from functools import cached_property
-from typing import Protocol
 
 from insula.text.analysis import LANGUAGES, Analysis, content_words, detect_language, fold_accents, term_of
 from insula.text.answers import declines_answer, says_untold
@@ -11,10 +10,13 @@ from insula.text.constraints import find_constraints, only_limits
 from insula.text.grammar import UNSPACED
 from insula.text.languages import expected_languages, in_wrong_language
 from insula.text.questions import Ask, find_asks, find_assertions, is_small_talk
-from insula.types import Fault, Identity, Level
+from insula.types import Identity, Level
 
 BRIEF = 3
 """Up to so many content words a reply is judged by its kind alone."""
+
+CJK = re.compile("[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
+CLAUSE_END = re.compile(r"[.,;:!?、，。；]+(?:\s|$|(?<=[、，。；])|(?=[\u3040-\u9fff]))")
 
 _BEGINNING = 3
 _OPENING = 600
@@ -94,12 +96,6 @@ REFUSAL_CHARS = 200
 _TERSE = 40
 _SENTENCE = re.compile(r"[^.!?。！？\n]+[.!?。！？\n]*")
 _WORDS = re.compile(r"[^\W\d_]+")
-
-
-class FaultCheck(Protocol):
-    """Looks for faults of one kind in a response."""
-
-    def __call__(self, turn: "Exchange", /) -> Iterator[Fault]: ...
 
 
 def cut_middle(text: str, size: int) -> str:

@@ -13,7 +13,8 @@ from typing import NamedTuple
 from insula.language.heads import load_cards, log_odds, operating_point, weigh_message
 from insula.memory.relevance import BEARS
 from insula.text.analysis import LANGUAGES, Analysis
-from insula.text.questions import AskKind, find_asks
+from insula.text.answers import AskKind
+from insula.text.questions import find_asks
 
 PIECES = 2
 """Sentences of a message that memory is asked for, beside the whole of it."""

@@ -15,13 +15,14 @@ stand in `likelihood.json`, which says what they were fitted on.
 
 import math
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import NamedTuple, get_args
 
 from insula.memory.storage.vectors import Embed
 from insula.text.analysis import Analysis, analyse_text, words_of
-from insula.text.questions import AskKind, find_asks
+from insula.text.answers import AskKind
+from insula.text.questions import find_asks
 from insula.text.tables import load_table
 from insula.turn.checks.arithmetic import check_sums
 from insula.turn.checks.artefacts import check_artefacts
@@ -31,7 +32,7 @@ from insula.turn.checks.form import check_identity, check_language, check_length
 from insula.turn.checks.memory import compare_with_memory
 from insula.turn.checks.repetition import check_repetition, repeats_within
 from insula.turn.checks.responsiveness import FOREIGN, check_refusal, is_far, measure_nearness
-from insula.turn.exchange import MAX_MESSAGE, AskedMessage, Exchange, FaultCheck, cut_middle
+from insula.turn.exchange import MAX_MESSAGE, AskedMessage, Exchange, cut_middle
 from insula.turn.substance import measure_substance
 from insula.types import HEDGE_THRESHOLD, PASS_THRESHOLD, Assessment, Fault, Flag, Identity, Level, Parts, Recalled
 
@@ -63,7 +64,7 @@ class AnswerClaim(NamedTuple):
 def claim_likelihood(claim: AnswerClaim) -> float:
     """How likely a response is right whose least likely claim this is."""
     curve = load_table("likelihood.json", __package__)
-    return _sigmoid(curve["intercept"] + curve["slope"] * claim.value)
+    return 0.5 * (1 + math.tanh(0.5 * (curve["intercept"] + curve["slope"] * claim.value)))  # the logistic function
 
 
 def least_likely(logprobs: Logprobs | None, message: Analysis) -> AnswerClaim | None:
@@ -140,11 +141,7 @@ def _begins_word(token: str) -> bool:
     return token[0].isspace() or token[0] >= "\u3040"
 
 
-def _sigmoid(value: float) -> float:
-    return 0.5 * (1 + math.tanh(0.5 * value))
-
-
-CHECKS: tuple[FaultCheck, ...] = (
+CHECKS: tuple[Callable[[Exchange], Iterator[Fault]], ...] = (
     check_artefacts,
     check_language,
     check_identity,

@@ -18,18 +18,15 @@ from typing import Literal, NamedTuple
 from insula.caches import clear_on_erasure
 from insula.language.owner import ASSISTANT, USER, find_owners, load_lexicon, names_among, owners_may_match
 from insula.text.analysis import LANGUAGES, content_words, detect_language, fold_accents, term_of, words_of
-from insula.text.answers import number_words, numbers_in
+from insula.text.answers import SAID, AskKind, number_words, numbers_in
 from insula.text.grammar import UNSPACED, compile_words
-from insula.text.questions import Ask, AskKind
+from insula.text.questions import Ask
 from insula.text.tables import load_table
 
 _WORDS = "aim.json"
-_VALUED: frozenset[AskKind] = frozenset({"name", "person", "place", "time", "number", "choice", "open"})
 _WHO: frozenset[AskKind] = frozenset({"person", "name", "number"})
 """Of somebody alone these ask what one must have been told: "Who is my dentist?", "How many sisters do I have?"."""
 _WORD = re.compile(r"\w+")
-_NOBODY = f"{USER}/person"
-"""Whom "the first woman in space" may be: nobody of the user's."""
 
 
 def asks_only_user(ask: Ask, language: str) -> bool:
@@ -39,9 +36,7 @@ def asks_only_user(ask: Ask, language: str) -> bool:
     text = ask.text.replace("’", "'")
     if not _is_of_user(text, language):
         return False
-    return _matches_phrase("remember", text, language) or (
-        ask.kind in _VALUED and _names_slots_alone(ask, text, language)
-    )
+    return _matches_phrase("remember", text, language) or (ask.kind in SAID and _names_slots_alone(ask, text, language))
 
 
 def wants_advice(ask: Ask, language: str) -> bool:
@@ -51,7 +46,7 @@ def wants_advice(ask: Ask, language: str) -> bool:
 
 def _is_of_user(text: str, language: str) -> bool:
     """Whether a question speaks of the user, or of somebody who is called theirs: not of any dog, but of my dog."""
-    of = find_owners(text, language, USER, ASSISTANT).mentions - {_NOBODY}
+    of = find_owners(text, language, USER, ASSISTANT).mentions - _ANYBODY
     if USER in of or language in UNSPACED:
         return any(path == USER or path.startswith(f"{USER}/") for path in of)
     own = load_lexicon(language).words["first_own"]

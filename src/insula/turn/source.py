@@ -11,14 +11,13 @@ from typing import NamedTuple
 from insula.language.owner import ASSISTANT, USER, find_owners, may_be_same, names_among
 from insula.language.statements import find_marks
 from insula.text.analysis import LANGUAGES, analyse_text, content_words, fold_accents, term_of, words_of
+from insula.text.answers import COUNTED, SAID, AskKind
 from insula.text.grammar import UNSPACED
-from insula.text.questions import Ask, AskKind, find_asks
+from insula.text.questions import Ask, find_asks
 from insula.turn.remembered import capitalised_words, find_numbers, slot_words, wants_advice
 from insula.types import Flag, Recalled
 
-_VALUED: frozenset[AskKind] = frozenset({"name", "person", "place", "time", "number", "choice", "open"})
-_COUNTED: frozenset[AskKind] = frozenset({"number", "time"})
-_MEASURED: frozenset[AskKind] = _COUNTED | frozenset[AskKind]({"place"})
+_MEASURED: frozenset[AskKind] = COUNTED | frozenset[AskKind]({"place"})
 _AGAINST: frozenset[Flag] = frozenset({"ignored_memory", "other_person", "unsupported"})
 """What the monitor says of an answer that holds something else."""
 
@@ -96,7 +95,7 @@ def _find_statement(message: str, line: str, default: str) -> _AnsweringStatemen
     analysis = analyse_text(message, default=default)
     language = analysis.language
     asked = find_asks(analysis)
-    if language not in LANGUAGES or len(asked) != 1 or asked[0].kind not in _VALUED or wants_advice(asked[0], language):
+    if language not in LANGUAGES or len(asked) != 1 or asked[0].kind not in SAID or wants_advice(asked[0], language):
         return None
     owners = _owners_of(asked[0].text, language, USER, ASSISTANT)
     mine = [part for part in _split_sentences(line) if _is_about(part, asked[0].text, owners, language)]
@@ -239,7 +238,7 @@ def _says_another(told: _AnsweringStatement, sentence: str, others: Sequence[str
     value, new = _value_words(told), _further_words(told, sentence)
     if language in UNSPACED or len(value) != 1 or len(new) != 1 or not _is_of_owners(told, sentence):
         return False
-    if told.ask.kind in _COUNTED:
+    if told.ask.kind in COUNTED:
         return value <= find_numbers(told.text, language) and new <= find_numbers(sentence, language)
     names = new <= frozenset(term_of(name, language) or name for name in _capitalised_names(sentence, language))
     known = any(new <= _content_words(line, language) for line in others)

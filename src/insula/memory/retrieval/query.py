@@ -13,8 +13,9 @@ from typing import NamedTuple
 
 from insula.language.owner import ASSISTANT, short_name
 from insula.text.analysis import Analysis, Sentence, stem_word, words_of
+from insula.text.answers import AskKind
 from insula.text.grammar import compile_words
-from insula.text.questions import AskKind, find_asks, find_assertions
+from insula.text.questions import find_asks, find_assertions
 from insula.text.tables import load_table
 from insula.types import MemoryKind
 

@@ -34,7 +34,7 @@ from insula.memory.storage import statements
 from insula.memory.storage.queries import StoredQuery
 from insula.memory.storage.rows import CandidateMemory, Place, StoredStatement, TranscriptLine
 from insula.memory.storage.vectors import Vector, cosine_nearness, cosines_with, unpack_vectors
-from insula.text.questions import AskKind
+from insula.text.answers import AskKind
 from insula.types import Recalled
 
 MOST_LIMITS = 3

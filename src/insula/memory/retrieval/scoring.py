@@ -19,7 +19,7 @@ from insula.caches import clear_on_erasure
 from insula.language.owner import short_name
 from insula.memory.retrieval.query import Cue, Statistics, When, content_weights, weigh_terms
 from insula.memory.storage.rows import CandidateMemory
-from insula.text.questions import carries_answer
+from insula.text.answers import carries_answer
 
 SATURATION = 0.3
 """Term frequency at which a term has nearly half its weight; BM25's k1, normalised so that scores end at 1."""

@@ -9,11 +9,11 @@ import re
 from collections.abc import Iterator, Sequence
 
 from insula.text.analysis import LANGUAGES, words_of
-from insula.text.answers import AskKind, carries_answer, name_count, says_yes
+from insula.text.answers import PICKED, VALUED, AskKind, carries_answer, name_count, says_yes
 from insula.text.grammar import load_grammar
 from insula.text.questions import Ask
 from insula.turn.checks.artefacts import is_echo
-from insula.turn.exchange import BRIEF, Exchange
+from insula.turn.exchange import BRIEF, CLAUSE_END, Exchange
 from insula.types import Fault
 
 LONG = 10
@@ -21,14 +21,9 @@ LONG = 10
 _ALONE = 2
 """Words of a "Yes." """
 
-_NAMED: frozenset[AskKind] = frozenset({"place", "person", "name"})
-_TOLD: frozenset[AskKind] = frozenset({"number", "time", *_NAMED})
-"""Kinds of things of which it can be told whether a text holds one."""
-_PICKED: frozenset[AskKind] = frozenset({"open", "choice"})
-_UNANSWERED_BY_YES: frozenset[AskKind] = frozenset({*_TOLD, "list", "how_to", "why", "code"})
+_UNANSWERED_BY_YES: frozenset[AskKind] = frozenset({*VALUED, "list", "how_to", "why", "code"})
 _PART = re.compile(r"\n+|;|；|(?<=[.!?])\s+(?=\S)|(?<=[。！？])|(?:^|\s)\d[.)]\s")
 _ITEM = re.compile(r"^\s*(?:\d{1,2}[.)]|[-*•])\s", re.M)
-_CLAUSE = re.compile(r"[.,;:!?、，。；]+(?:\s|$|(?<=[、，。；])|(?=[\u3040-\u9fff]))")
 _AND = re.compile(r"\s(?:and|y|e|et|und|ed)\s")
 _DATE = re.compile(r"\d{1,2}(?:st|nd|rd|th|\.|er|º)? (?:de |of )?[^\W\d]+ (?:de )?\d{4}|[A-Z]\w+ \d{1,2}, \d{4}")
 _WORDS = re.compile(r"[^\W_]+")
@@ -65,7 +60,7 @@ def find_unanswered(turn: Exchange) -> tuple[str, ...]:
 
 def _lacks_value(ask: Ask, turn: Exchange) -> bool:
     """Whether a response is about a question and lacks the number that it asks for ("I can't look that up")."""
-    if carries_answer(ask.kind, turn.response, turn.language) or ask.kind not in _TOLD or "```" in turn.response:
+    if carries_answer(ask.kind, turn.response, turn.language) or ask.kind not in VALUED or "```" in turn.response:
         return False
     return turn.reply.mentions_any(ask.terms) and not turn.reply.words & words_of("first", turn.language)
 
@@ -110,11 +105,11 @@ def _goes_through(turn: Exchange, missed: Sequence[Ask]) -> bool:
         return turn.reply.size <= LONG or bool(_ITEM.search(text))
     kinds: set[AskKind] = {ask.kind for ask in missed}
     carried = all(carries_answer(kind, text, turn.language) for kind in kinds)
-    if carried and all(ask.kind in _TOLD for ask in asks) and _count_values(turn) >= len(asks):
+    if carried and all(ask.kind in VALUED for ask in asks) and _count_values(turn) >= len(asks):
         return True
-    clauses = [part for each in _CLAUSE.split(text) if any(map(str.isalnum, each)) for part in _AND.split(each)]
+    clauses = [part for each in CLAUSE_END.split(text) if any(map(str.isalnum, each)) for part in _AND.split(each)]
     brief = turn.reply.size <= BRIEF * len(asks) and len(clauses) >= len(asks)
-    return brief and carried and kinds <= _TOLD | _PICKED
+    return brief and carried and kinds <= VALUED | PICKED
 
 
 def _count_values(turn: Exchange) -> int:

@@ -4,10 +4,9 @@ import re
 from collections.abc import Iterator
 from functools import lru_cache
 
-from insula.text.answers import carries_answer, is_informal
+from insula.text.answers import AskKind, carries_answer, is_informal
 from insula.text.constraints import Kind
-from insula.text.questions import AskKind
-from insula.turn.exchange import Exchange
+from insula.turn.exchange import CJK, Exchange
 from insula.types import Fault
 
 MIN_CHARS = 10
@@ -31,7 +30,6 @@ _COMMAND = re.compile(
 )
 """A command or the keys to press, and no word of the language: `df -h`, `Ctrl+Z`."""
 _COMMA = re.compile(r"[,，、;；\n]")
-_CJK = re.compile("[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
 
 
 def check_language(turn: Exchange) -> Iterator[Fault]:
@@ -70,7 +68,7 @@ def _compile_forbidden(forbidden: tuple[str, ...]) -> tuple[re.Pattern[str], ...
 
 def _is_too_short(turn: Exchange) -> bool:
     text = turn.response.strip()
-    if len(text) + 2 * len(_CJK.findall(text[:MIN_CHARS])) >= MIN_CHARS or turn.declined:
+    if len(text) + 2 * len(CJK.findall(text[:MIN_CHARS])) >= MIN_CHARS or turn.declined:
         return False
     if any(demand.kind in _SHORT for demand in turn.asked.demands):
         return False

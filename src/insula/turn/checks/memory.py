@@ -12,7 +12,18 @@ from typing import NamedTuple
 from insula.language.owner import ASSISTANT, GROUPS, USER, find_owners, load_lexicon
 from insula.language.statements import Mark, find_marks
 from insula.text.analysis import LANGUAGES, content_words, fold_accents, term_of, words_of
-from insula.text.answers import AskKind, carries_answer, declines_answer, says_untold, says_yes
+from insula.text.answers import (
+    COUNTED,
+    NAMED,
+    PICKED,
+    SAID,
+    VALUED,
+    AskKind,
+    carries_answer,
+    declines_answer,
+    says_untold,
+    says_yes,
+)
 from insula.text.grammar import UNSPACED
 from insula.text.questions import Ask
 from insula.turn.exchange import Exchange, ReplyText
@@ -46,12 +57,7 @@ FACTORS = frozenset({4, 7, 12, 24, 30, 52, 60, 365})
 """What a number may be multiplied by to say the same over another time ("720 a month": "8,640 a year")."""
 
 _ENDED: frozenset[Mark] = frozenset({"negated", "ended"})
-_VALUED: frozenset[AskKind] = frozenset({"place", "person", "name", "number", "time"})
-_NAMED: frozenset[AskKind] = frozenset({"place", "person", "name"})
-_PICKED: frozenset[AskKind] = frozenset({"open", "choice"})
-_COUNTED: frozenset[AskKind] = frozenset({"number", "time"})
-_SAID: frozenset[AskKind] = _VALUED | frozenset[AskKind]({"open", "choice"})
-_STORED: frozenset[AskKind] = _SAID | frozenset[AskKind]({"list", "yes_no"})
+_STORED: frozenset[AskKind] = SAID | frozenset[AskKind]({"list", "yes_no"})
 """What may be asked of what one was told; a poem or a program may not."""
 
 
@@ -211,7 +217,7 @@ class _MemoryQuestion:
         """Something else than what memory holds, or nothing of the kind."""
         first = self.own[0]
         if not self.owners and not (
-            self._covers_question(first) and (self.ask.kind in _VALUED or len(self.ask.terms) > 1)
+            self._covers_question(first) and (self.ask.kind in VALUED or len(self.ask.terms) > 1)
         ):
             return None  # of the world, with a line that is only near it
         if self.ask.kind == "yes_no":
@@ -219,11 +225,11 @@ class _MemoryQuestion:
         if first.language != self.language or not self._tells_more(first):
             return None
         about = self._is_about(first)
-        if self.ask.kind in _COUNTED:
+        if self.ask.kind in COUNTED:
             return None
-        if find_names(first.text, first.language) and (self.ask.kind in _NAMED or self.names):
+        if find_names(first.text, first.language) and (self.ask.kind in NAMED or self.names):
             told = bool(self.names) or (self.reply.size > ANSWER or not self._speaks_to_user())
-            return self._ignored_fault(first, certain=about and self.ask.kind in _NAMED) if told else None
+            return self._ignored_fault(first, certain=about and self.ask.kind in NAMED) if told else None
         certain = not self._speaks_to_user() and len(self.reply.text) >= SHORT // (
             3 if self.language in UNSPACED else 1
         )
@@ -270,7 +276,7 @@ class _MemoryQuestion:
 
     def _find_rival_value(self) -> Fault | None:
         """A number, month, day or the like where the first line has one other of its sort, and nothing else it."""
-        if not self.leads or self.reply.size > ANSWER or self.ask.kind not in _SAID:
+        if not self.leads or self.reply.size > ANSWER or self.ask.kind not in SAID:
             return None
         first = self.own[0]
         if not self.owners and not self._is_about(first):
@@ -295,7 +301,7 @@ class _MemoryQuestion:
 
     def _says_other_word(self, line: MemoryLine) -> bool:
         """Whether response and line say the same of a thing but for one word ("My bike is green": "… is red")."""
-        if self.ask.kind not in _PICKED or self.language in UNSPACED:
+        if self.ask.kind not in PICKED or self.language in UNSPACED:
             return False
         new = {word for word in self.reply.found if self._term_of(word) not in self.asked}
         held = self._value_words(line)

@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator
 
 from insula.text.answers import wants_again
-from insula.turn.exchange import Exchange
+from insula.turn.exchange import CJK, Exchange
 from insula.turn.similarity import NEAR_DUPLICATE, near_duplicate
 from insula.turn.substance import self_repetition
 from insula.types import Fault
@@ -22,7 +22,6 @@ _FEW_CHARS = 24
 _LOOPED = 0.6
 _LOOP = re.compile(r"(.{2,24}?)\1{5,}", re.DOTALL)
 _PIECES = re.compile(r"[.!?。！？\n,，、;；]+\s*")
-_CJK = re.compile("[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
 
 
 def check_repetition(turn: Exchange) -> Iterator[Fault]:
@@ -36,7 +35,7 @@ def check_repetition(turn: Exchange) -> Iterator[Fault]:
 def _may_repeat(turn: Exchange) -> bool:
     """A "Yes." or "You're welcome!" wears out by no use, and what is asked for again is said again."""
     text = turn.response.strip()
-    if len(text.split()) <= _FEW_WORDS and len(text) + 2 * len(_CJK.findall(text)) <= _FEW_CHARS:
+    if len(text.split()) <= _FEW_WORDS and len(text) + 2 * len(CJK.findall(text)) <= _FEW_CHARS:
         return True
     if turn.asked.small_talk and len(text) <= _COURTESY_CHARS:
         return True

@@ -5,6 +5,8 @@ from collections.abc import Iterator
 
 from insula.memory.storage.vectors import Embed, embed_normalised
 from insula.text.answers import (
+    PICKED,
+    VALUED,
     AskKind,
     carries_answer,
     declines_answer,
@@ -15,7 +17,7 @@ from insula.text.answers import (
 )
 from insula.text.grammar import UNSPACED
 from insula.text.questions import Ask, is_small_talk
-from insula.turn.exchange import BRIEF, REFUSAL_CHARS, Exchange
+from insula.turn.exchange import BRIEF, CLAUSE_END, REFUSAL_CHARS, Exchange
 from insula.types import Fault
 
 FOREIGN, RELATED = 0.04, 0.15
@@ -28,9 +30,6 @@ _NAMED = 8
 _EXPLAINED: frozenset[AskKind] = frozenset({"why", "request"})
 _MADE: frozenset[AskKind] = frozenset({"request", "code"})
 """What is made need not mean what it was asked for with."""
-_TOLD: frozenset[AskKind] = frozenset({"number", "time", "place", "person", "name"})
-_PICKED: frozenset[AskKind] = frozenset({"open", "choice"})
-_CLAUSE = re.compile(r"[.,;:!?、，。；]+(?:\s|$|(?<=[、，。；])|(?=[\u3040-\u9fff]))")
 _QUOTED = re.compile(r"[\"“„«「『][^\"“”„«»「」『』]{4,}[\"”“»」』][.。]?")
 
 
@@ -81,8 +80,8 @@ def _may_open_otherwise(turn: Exchange, ask: Ask) -> bool:
     """Whether a right answer may share no word: an explanation, steps, or the very thing that was asked for."""
     if ask.kind in _EXPLAINED:
         return True
-    first = _CLAUSE.split(turn.response)[0].split()
-    if ask.kind in _PICKED and turn.language not in UNSPACED and len(first) <= BRIEF:  # "The Volga, 3,530 km."
+    first = CLAUSE_END.split(turn.response)[0].split()
+    if ask.kind in PICKED and turn.language not in UNSPACED and len(first) <= BRIEF:  # "The Volga, 3,530 km."
         return True
-    named = ask.kind in _TOLD and turn.reply.size <= _NAMED
+    named = ask.kind in VALUED and turn.reply.size <= _NAMED
     return named and carries_answer(ask.kind, turn.response, turn.language)
