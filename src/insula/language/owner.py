@@ -226,8 +226,6 @@ def _find_mentions(tokens: Sequence[Token], known: Lexicon, talk: _Talk) -> list
             if not pronoun or dropped:
                 continue
             mentions.append(_Mention(pronoun, at, oblique, pronoun=low not in words["first_own"]))
-        elif written == "Sie" and at and "ich" in words["first"]:
-            mentions.append(_Mention(talk.you, at, oblique, pronoun=True))
         elif _is_name(written, lows, at, known):
             _add_name(mentions, lows, at, words, fold_accents(written.lower()), oblique=oblique)
         else:

@@ -90,7 +90,6 @@ _CAPITALISED = re.compile(r"(?<!\w)[A-ZÀ-ÖØ-Þ][\w'-]*")
 _NAME_SPAN = re.compile(
     r"(?<!\w)[A-ZÀ-ÖØ-Þ][\w'-]*(?:\s(?:(?:d[aeiou]|de la|del|della|van|von|der|la|le|of|the)\s)?[A-ZÀ-ÖØ-Þ][\w'-]*)*"
 )
-_PARTS = re.compile(r"\\.|[()|]|[^()|\\]+")
 _FEW = 3
 _CLOCK = 6
 """A number in so few words may be an hour ("at nine")."""
@@ -200,29 +199,7 @@ def _says_word(language: str, words_name: str, text: str) -> bool:
 @cache
 def _word_pattern(language: str, words_name: str) -> re.Pattern[str]:
     """A list of words, to be searched for in lower case: where case is ignored a search takes four times as long."""
-    words = load_table("answers.json")[language][words_name]
-    return compile_words(words if language in UNSPACED else _by_letter(words), language)
-
-
-def _by_letter(words: str) -> str:
-    """The same alternatives, those that begin with a letter together: of a hundred a search then tries a few."""
-    groups: dict[str, list[str]] = {}
-    for word in _split_alternatives(words):
-        letter = word[0] if word[:1].isalpha() and word[1:2] not in {*"?*+{"} else ""
-        groups.setdefault(letter, []).append(word.removeprefix(letter))
-    return "|".join(f"{letter}(?:{'|'.join(rest)})" for letter, rest in groups.items())
-
-
-def _split_alternatives(words: str) -> list[str]:
-    """The alternatives of a regular expression, but for those within brackets."""
-    alternatives, depth = [""], 0
-    for part in _PARTS.findall(words):
-        depth += (part == "(") - (part == ")")
-        if part == "|" and not depth:
-            alternatives.append("")
-        else:
-            alternatives[-1] += part
-    return alternatives
+    return compile_words(load_table("answers.json")[language][words_name], language)
 
 
 MANNER_CHARS = 4_000

@@ -113,8 +113,6 @@ def echoes_message(response: str, message: str) -> bool:
     if len(asked) < _TOLD_APART or not opening.startswith(asked[: len(opening)]):
         return False
     said = _strip_punctuation(response)
-    if not said.startswith(asked[: len(said)]):
-        return False
     rest = said.replace(asked, "").strip()
     return (
         said == asked

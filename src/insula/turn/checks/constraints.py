@@ -219,7 +219,6 @@ _NAMES = {
     "lua": r"(?i:lua)",
     "scala": r"Scala",
 }
-_ASKED = re.compile("|".join(rf"(?<![A-Za-z0-9_.]){pattern}(?![A-Za-z0-9_])" for pattern in _NAMES.values()))
 _EACH = {name: re.compile(rf"(?<![A-Za-z0-9_.])(?:{pattern})(?![A-Za-z0-9_])") for name, pattern in _NAMES.items()}
 _TAGS = {
     "py": "python", "python3": "python", "js": "javascript", "node": "javascript", "jsx": "javascript",
@@ -238,8 +237,6 @@ def check_code_language(turn: Exchange) -> Iterator[Fault]:
 
 def code_asked_for(message: str) -> frozenset[str]:
     """The programming languages that a message names."""
-    if _ASKED.search(message) is None:
-        return frozenset()
     return frozenset(name for name, pattern in _EACH.items() if pattern.search(message))
 
 

@@ -237,10 +237,8 @@ class _MemoryQuestion:
             return None
         return self._ignored_fault(first, certain=certain and about and self.ask.kind != "open")
 
-    def _ignored_fault(self, line: MemoryLine, *, certain: bool | None = None) -> Fault:
-        return Fault(
-            flag="ignored_memory", about=line.raw, certain=self._is_about(line) if certain is None else certain
-        )
+    def _ignored_fault(self, line: MemoryLine, *, certain: bool) -> Fault:
+        return Fault(flag="ignored_memory", about=line.raw, certain=certain)
 
     def _tells_more(self, line: MemoryLine) -> bool:
         """Whether a line holds more than the question and a verb; in German a noun or a number tells."""
@@ -310,8 +308,6 @@ class _MemoryQuestion:
 
     def _find_denied(self) -> Fault | None:
         """ "Yes" where the line says no, and the other way round."""
-        if self.ask.kind != "yes_no" or not self.own:
-            return None
         first, said = self.own[0], says_yes(self.reply.text, self.language)
         negated = bool(_ENDED & find_marks(first.text, first.language))
         if not (self._covers_question(first) or (negated and self._is_about(first))):
