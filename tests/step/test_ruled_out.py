@@ -216,6 +216,8 @@ HALVES = [
     ("Change nothing but src/api/.", edits(f"{PROJECT}src/web/a.ts"), True),
     ("Change nothing but src/api/.", edits(f"{PROJECT}src/api/a.ts"), False),
     ("Change everything but src/api/.", edits(f"{PROJECT}src/api/a.ts"), True),
+    ("Fix it, but don't delete anything.", runs(f"rm -rf {PROJECT}src"), True),
+    ("Fix it, but don't delete anything.", runs("rm -rf /elsewhere/src"), False),
 ]
 """What the second half of a sentence says, a call, and whether it is against that."""
 

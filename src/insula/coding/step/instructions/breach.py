@@ -333,7 +333,8 @@ def _find_act(instruction: Instruction, act: str, call: CallEffects, cwd: str, a
         return next((show_command(run) for run in adding if asked.isdisjoint(_split_names(" ".join(run.words)))), "")
     names = list_same_acts(act)
     if act == DELETES:
-        is_done = DELETES in call.acts and any(map(_is_inside, call.deleted)) and not instruction.paths
+        inside = any(_is_inside(make_relative(path, cwd)) for path in call.deleted)
+        is_done = DELETES in call.acts and inside and not instruction.paths
     else:
         is_done = not names.isdisjoint(call.acts) and _is_at_place(instruction, act, call, cwd)
     doing = (run for run in call.runs if names.intersection(list_acts(run.words)))
