@@ -75,7 +75,7 @@ TAGS = (
     'href="javascript:',
     f'src="http://127.0.0.1:9/{TOKEN}',
 )
-PAGES = ("/", "/memories", "/time", "/learned")
+PAGES = ("/", "/memory", "/memory/transcript", "/guidance", "/soul", "/nights", "/operate")
 TALK = "talk.json"
 
 
