@@ -131,6 +131,18 @@ def test_a_bare_assent_claims_nothing_of_the_user() -> None:
 
 
 @pytest.mark.parametrize(
+    ("question", "no", "yes"),
+    [
+        ("Have I told you about my sister?", "No, not yet.", "Yes."),
+        ("Hab ich dir mal von meiner Schwester erzählt?", "Nein.", "Ja."),
+    ],
+)
+def test_no_to_what_the_assistant_was_told_claims_nothing_of_the_user(question: str, no: str, yes: str) -> None:
+    assert not assess(question, no, level="low").faults
+    assert assess(question, yes, level="low").faults
+
+
+@pytest.mark.parametrize(
     "response",
     [
         'You said "I live in Porto".',

@@ -325,10 +325,13 @@ class _MemoryQuestion:
             return None
         if any(mark in self.reply.text for mark in "?？") or self.reply.size > LENGTHY:  # who asks does not claim
             return None
-        if self.reply.size <= 1 and self.ask.kind != "yes_no" and says_yes(self.reply.text, self.language) is not None:
+        said = says_yes(self.reply.text, self.language)
+        if self.reply.size <= 1 and self.ask.kind != "yes_no" and said is not None:
             return None  # "Okay." says nothing of anybody
+        if said is False and self.ask.kind == "yes_no" and ASSISTANT in self.owners:
+            return None  # "Have I told you of my sister?" is asked about what the assistant knows
         if self.ask.kind == "yes_no":
-            claims = says_yes(self.reply.text, self.language) is not None and self.reply.size <= 2 * ANSWER
+            claims = said is not None and self.reply.size <= 2 * ANSWER
         else:
             claims = carries_answer(self.ask.kind, self.reply.text, self.language)
         about = next((line.raw for line in self.own if self._is_about(line) or self.owners & line.subjects), "")
