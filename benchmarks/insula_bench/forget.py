@@ -1,9 +1,9 @@
 """`insula bench forget`: which requests to forget are recognised; `--write` fits `insula.language.forget` first.
 
 It is fitted on requests to forget, each with a dozen matters, and on what is said with the same words and asks no such
-thing (`forgetting/`; as people wrote them in `forgetting_said/`); and on real and composed messages, of which none asks
-it. Each template and each conversation is left out in one of five folds, and the figures come from the folds in which
-it was left out.
+thing (`forgetting/`; as people wrote them in `forgetting_said/`), the plainest of both with many facts; and on real and
+composed messages, of which none asks it. Each template and each conversation is left out in one of five folds, and the
+figures come from the folds in which it was left out.
 """
 
 import json as jsonlib
@@ -29,9 +29,9 @@ WEIGHS = {"meant": 0.8, "spelled": 0.6}
 """What the log-odds of the network and of the spelling count for."""
 TAKEN = 0.0002
 """The share of real messages that may be taken for a request by mistake."""
-LEAST = 0.4
-"""Chance from which a request is offered at least, however seldom real messages reach less: an offer that nobody asked
-for frightens."""
+NEAR = 0.05
+"""The share of what people wrote with the same words, and that asks no such thing, that may be: real messages hold few
+of them, and an offer that nobody asked for frightens."""
 
 
 class Said(NamedTuple):
@@ -59,7 +59,7 @@ def run(write: bool, json: bool) -> int:
     said, vectors = list(learned_from()), Vectors()
     vectors.add(piece for one in said for piece in one.message.pieces)
     left = left_out(said, vectors)
-    point = max(_point(said, left), LEAST)
+    point = _point(said, left)
     found = {meaning: _share(said, left, meaning, point) for meaning in MEANINGS} | _taken(said, left, point)
     card = {
         "decides": "whether a message asks to have something forgotten: what it names, what was said before, or all",
@@ -110,7 +110,9 @@ def _fit(said: Sequence[Said], vectors: Vectors) -> Fitted:
 
 def _point(said: Sequence[Said], left: Array) -> float:
     real = np.array([one.message.is_real for one in said])
-    return float(np.quantile(1 - left[real, 0], 1 - TAKEN))
+    near = np.array(["-others said " in one.message.group for one in said])
+    asks = 1 - left[:, 0]
+    return max(float(np.quantile(asks[real], 1 - TAKEN)), float(np.quantile(asks[near], 1 - NEAR)))
 
 
 def _share(said: Sequence[Said], left: Array, meaning: Meaning, point: float) -> str:

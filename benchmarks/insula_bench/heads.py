@@ -66,6 +66,9 @@ SAID = 6
 AT_ONCE = 256
 MATTERS = 6
 """Things that are put into each template of what is to be forgotten."""
+FILLED = 4
+"""The plainest requests, and the plainest messages with their verbs, are filled with one of so many matters and facts:
+with each of them, the network took every clause behind a verb for a request."""
 COMPOSED = 1_250
 """Messages of each language that are composed."""
 TABLES = ("dev", "held", "later", "third", "fourth", "fifth", "fresh")
@@ -682,6 +685,27 @@ def forgetting() -> Iterator[tuple[Message, Meaning]]:
                 for text in (*filled, *(one.lower().rstrip(".!?。") for one in filled)):
                     label = meaning != "none"
                     yield Message(text, (text,), language, label, f"{language}-{kind} {number}"), meaning
+        plainest: Mapping[str, tuple[str, Meaning]] = {"plain": ("asks", "named"), "plain_others": ("others", "none")}
+        for kind, (group, meaning) in plainest.items():
+            for number, template in enumerate(table[kind]):
+                for place, matter in enumerate([*matters, *table["facts"]][number % FILLED :: FILLED]):
+                    is_dass = language == "de" and matter.startswith("dass ")
+                    text = (template.replace(" {m}", ", {m}") if is_dass else template).format(m=matter)
+                    text = text.lower().rstrip(".!?。") if place % 2 else text
+                    yield (
+                        Message(text, (text,), language, meaning != "none", f"{language}-{group} plain {number}"),
+                        meaning,
+                    )
+        for number, template in enumerate(table["deletes"]):
+            for thing in table["objects"]:
+                text = template.format(o=thing)
+                yield Message(text, (text,), language, False, f"{language}-others deletes {number}"), "none"
+        choices = table["choices"]
+        for number, template in enumerate(table["instead"]):
+            for left, taken in zip(choices, (*choices[1:], choices[0]), strict=True):
+                text = template.format(a=left, b=taken)
+                group = f"{language}-others instead {number}"
+                yield Message(text, pieces_of(text, language), language, False, group), "none"
     for file, number, row in rows_in("forgetting_said"):
         kind = "others" if row["meaning"] == "none" else "asks"
         label, group = row["meaning"] != "none", f"{file[:2]}-{kind} said {number}"
