@@ -91,6 +91,40 @@ async def test_a_short_answer_is_told_in_the_users_words_with_the_question_calle
 
 
 @pytest.mark.parametrize(
+    ("fact", "ask", "answer", "right"),
+    [
+        ("My dentist is Dr Amado.", "Who's my dentist?", "Dr Amado.", "That's outdated, it's Dr Costa now."),
+        ("I'm on Python 3.9 at work.", "Which Python am I on at work?", "3.9.", "No, we upgraded to 3.12."),
+        ("Our book club meets on Tuesdays.", "When does my book club meet?", "Tuesdays.",
+         "They changed it to Wednesdays."),
+        ("Unser Buchclub trifft sich dienstags.", "Wann trifft sich mein Buchclub?", "Dienstags.",
+         "Stimmt nicht mehr, jetzt mittwochs."),
+        ("Mi club de lectura se reúne los martes.", "¿Cuándo se reúne mi club de lectura?", "Los martes.",
+         "Ya no, ahora es el miércoles."),
+    ],
+)  # fmt: skip
+async def test_what_sets_the_answer_to_the_users_question_right_is_told_before_the_old_line(
+    fact: str, ask: str, answer: str, right: str
+) -> None:
+    async with told(fact, (ask, answer), (right, "OK."), ask=ask) as turn:
+        corrected = f'{right} (corrects the answer to: "{ask}") (5 January 2026)'
+        assert lines(turn) == [corrected, f"{fact} (5 January 2026)"]
+
+
+@pytest.mark.parametrize("complaint", ["That's wrong.", "No, shorter please.", "That's not what I asked.", "Thanks!"])
+async def test_a_complaint_about_an_answer_is_no_fact(complaint: str) -> None:
+    said = ("Who's my dentist?", "Dr Amado."), (complaint, "OK.")
+    async with told("My dentist is Dr Amado.", *said, ask="Who's my dentist?") as turn:
+        assert lines(turn) == ["My dentist is Dr Amado. (5 January 2026)"]
+
+
+async def test_a_correction_of_what_the_world_holds_is_no_fact_of_the_users() -> None:
+    said = ("What is the capital of Australia?", "Sydney."), ("No, it's Canberra.", "OK.")
+    async with told(*said, ask="What is the capital of Australia?") as turn:
+        assert lines(turn) == []
+
+
+@pytest.mark.parametrize(
     "reply",
     [
         "You live in Rome and you love pasta.",

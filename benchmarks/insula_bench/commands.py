@@ -387,6 +387,17 @@ def bench_forget(
     raise typer.Exit(run(write, json))
 
 
+@app.command("corrected")
+def bench_corrected(
+    write: Annotated[bool, typer.Option(help="Fit the regression, and write it into the package.")] = False,
+    json: Json = False,
+) -> None:
+    """Whether it is told what sets an answer from memory right, and what stands before the model then (two minutes)."""
+    from insula_bench.corrected import run
+
+    raise typer.Exit(run(write, json))
+
+
 @app.command("short")
 def bench_short(json: Json = False) -> None:
     """Which short plain lines are kept as facts, and which requests to forget are heard (half a minute)."""

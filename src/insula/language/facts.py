@@ -49,11 +49,13 @@ class FactCandidate(NamedTuple):
     own: bool
     """Whether it says "I" or "my"; see `speaks_of_user`."""
     asked: str = ""
-    """The question that it answers."""
+    """The assistant's question that it answers."""
     follows: bool = False
     """Whether it sets right what the user said just before, or goes on about somebody of theirs in it."""
     hung: str = ""
     """It with the words that it hangs on: "Suppose I earn 5,000", of which only "I earn 5,000" is said beside."""
+    corrects: str = ""
+    """The user's own question whose answer it sets right."""
 
     @property
     def weighed(self) -> tuple[str, ...]:
@@ -171,9 +173,27 @@ def _is_clause(text: str) -> bool:
 
 
 def join_facts(candidates: Sequence[FactCandidate], language: str) -> str:
-    """What may be shown of some sentences: the user's words; an answer with the question that was asked, called so."""
+    """What may be shown of some sentences: the user's words; an answer or a correction with its question, called so."""
     between = "" if language in UNSPACED else " "
-    return between.join(
-        f'{candidate.shown} (asked by the assistant: "{candidate.asked}")' if candidate.asked else candidate.shown
-        for candidate in candidates
-    )
+    return between.join(map(_show_fact, candidates))
+
+
+def _show_fact(candidate: FactCandidate) -> str:
+    if candidate.corrects:
+        return f'{candidate.shown} (corrects the answer to: "{candidate.corrects}")'
+    return f'{candidate.shown} (asked by the assistant: "{candidate.asked}")' if candidate.asked else candidate.shown
+
+
+def correct_answer(
+    text: str, candidates: Sequence[FactCandidate], facts: Sequence[FactCandidate], question: str
+) -> list[FactCandidate]:
+    """What tells the right answer to the user's own question: the facts of a message, or all that it says.
+
+    Args:
+        text: the message.
+        candidates: its sentences that may tell a fact.
+        facts: those that do.
+        question: what the user had asked.
+    """
+    plain = FactCandidate(text, text, text, own=False)
+    return [one._replace(corrects=question) for one in facts or candidates or (plain,)]

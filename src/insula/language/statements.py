@@ -273,6 +273,18 @@ def _read_asked(analysis: Analysis, speaker: str, listener: str, said: Statement
     return Statement(question.text, question.language, about, about, "question", frozenset(), question.terms)
 
 
+def state_correction(question: str, words: str, language: str) -> Statement:
+    """What a user states with words that set the answer to their own question right: about whom it asks, and with it.
+
+    Without the question "It's Wednesdays now." is of nothing that anybody could ask for.
+    """
+    about = find_owners(question, language, USER, ASSISTANT).mentions - {ASSISTANT} or frozenset({USER})
+    terms = (term for text in (question, words) for term in analyse_sentence(text, language).terms)
+    return Statement(
+        f"{question} {words}", language, about, about, "fact", find_marks(words, language), frozenset(terms)
+    )
+
+
 def find_answered_question(text: str, language: str, before: Sequence[Utterance]) -> str:
     """The assistant's question that a few words of the user's answer; empty where they stand for themselves."""
     if not before or before[-1].own or not _is_brief(text, language):

@@ -27,16 +27,17 @@ from insula.claims import quote_claim, say_claim
 from insula.content import Content, plain_text, read_content
 from insula.errors import InputError, InsulaError
 from insula.guidance import SHOWN
-from insula.language.facts import find_fact_candidates, join_facts, select_facts
+from insula.language.corrected import Answered, is_corrected
+from insula.language.facts import correct_answer, find_fact_candidates, join_facts, select_facts
 from insula.language.forget import ForgetRequest, find_request
 from insula.language.handed import UsersWords, announcing_words, users_words
-from insula.language.heads import predict_chance
+from insula.language.heads import operating_point, predict_chance
 from insula.language.owner import ASSISTANT, USER
 from insula.language.preferences import Preference
-from insula.language.statements import Utterance, extract_question, extract_statements
+from insula.language.statements import Utterance, extract_question, extract_statements, state_correction
 from insula.memory.item import REMEMBERED_CHARS, NewItem, new_item
 from insula.memory.privacy.isolation import on_behalf_of
-from insula.memory.retrieval.embedding import embed_all, find_vectors, predict_personal, read_requests
+from insula.memory.retrieval.embedding import embed_all, embed_text, find_vectors, predict_personal, read_requests
 from insula.memory.retrieval.index import CANDIDATES
 from insula.memory.retrieval.query import Cue, build_cue, encode_claims
 from insula.memory.retrieval.retrieve import Recollection
@@ -101,6 +102,8 @@ ASKED_BEFORE = 3
 """Lines said before a message that may ask for the secret that it is."""
 HISTORY_LINES = 24
 """Lines of the session that a turn looks back on."""
+ASKED_CHARS = 200
+"""Characters of a user's question, of the answer to it, and of the message that may set that right."""
 REASON_CHARS = 300
 """Characters of why an agent is stuck that stand on the ledger."""
 GONE = "The message of turn {number} of session {session!r} is no longer in memory; nothing was written of its answer."
@@ -482,6 +485,9 @@ class Turn:
         self._wished = tuple(wish for wish in self._wished if not forget.is_in_request(wish.words))
         facts = [fact for fact in select_facts(units, self._vectors) if not forget.is_in_request(fact.text)]
         made = extract_statements(kept, USER, ASSISTANT, before, [fact.text for fact in facts])
+        if question := "" if forget.request else await self._find_corrected_question(kept):
+            facts = correct_answer(own, units, facts, question)
+            made = tuple(state_correction(question, fact.text, kept.language) for fact in facts)
         stated = [statement for statement in made if not forget.is_in_request(statement.text)]
         encoding, asked = encode_claims(whole, USER, ASSISTANT), self._questions_before()
         told = join_facts(facts, kept.language)
@@ -567,6 +573,22 @@ class Turn:
             return ""
         message = [vector for text, vector in self._vectors.items() if text in self._content]
         return self.engine.choose_guidelines((self.user, self.session), self._learned.guidelines, message)
+
+    async def _find_corrected_question(self, own: Analysis) -> str:
+        """The user's own question before the message, where only they can have told its answer and the message sets
+        that right; else empty."""
+        said = [(line.provenance, line.content[:ASKED_CHARS]) for line in self.history[-2:]]
+        if self.engine.embed is not embed_text or [who for who, _ in said] != ["user", "assistant"]:
+            return ""
+        if not 0 < len(own.text) <= ASKED_CHARS or find_asks(own):
+            return ""
+        answered = Answered(said[0][1], said[1][1], own.text)
+        await self._embed_texts([answered.question])
+        personal = predict_personal(self.engine.embed, answered.question, self._vectors) or 0.0
+        if personal < operating_point("personal", "sure") or not find_asks(analyse_text(answered.question)):
+            return ""
+        await self._embed_texts(answered.texts)
+        return answered.question if is_corrected(answered, self._vectors) else ""
 
     def _questions_before(self) -> tuple[Ask, ...]:
         if not self.history or self.history[-1].provenance != "assistant":
