@@ -1,8 +1,8 @@
-"""What sets the answer to the user's own question right, and what only follows it."""
+"""What gives the answer to the user's own question, and what only follows it."""
 
 import pytest
 
-from insula.language.corrected import Answered, is_corrected
+from insula.language.corrected import Answered, is_right_answer
 from insula.memory.retrieval.embedding import embed_all, embed_text
 
 
@@ -21,9 +21,27 @@ from insula.memory.retrieval.embedding import embed_all, embed_text
 def test_what_gives_the_right_value_sets_an_answer_right_and_complaints_and_thanks_do_not(
     question: str, answer: str, reply: str, is_right: bool
 ) -> None:
-    said = Answered(question, answer, reply)
-    assert is_corrected(said, embed_all(embed_text, said.texts)) == is_right
+    said = Answered(question, answer, reply, was_known=True)
+    assert is_right_answer(said, embed_all(embed_text, said.texts)) == is_right
+
+
+@pytest.mark.parametrize(
+    ("question", "answer", "reply", "is_right"),
+    [
+        ("What's my dog called?", "You haven't told me.", "It's Rex.", True),
+        ("What's my dog called?", "You haven't told me.", "Never mind.", False),
+        ("When is my sister's birthday?", "I don't know.", "March 3rd.", True),
+        ("When is my sister's birthday?", "I don't know.", "I told you last week!", False),
+        ("Wie heißt mein Vermieter?", "Das hast du mir nicht gesagt.", "Er heißt Okafor und wohnt über mir.", True),
+        ("Wie heißt mein Vermieter?", "Das hast du mir nicht gesagt.", "Macht nichts.", False),
+    ],
+)
+def test_what_the_assistant_did_not_know_is_told_by_the_value_and_not_by_what_passes_it_over(
+    question: str, answer: str, reply: str, is_right: bool
+) -> None:
+    said = Answered(question, answer, reply, was_known=False)
+    assert is_right_answer(said, embed_all(embed_text, said.texts)) == is_right
 
 
 def test_without_the_shipped_embedding_nothing_is_told() -> None:
-    assert not is_corrected(Answered("Where do we live?", "In Porto.", "No, in Braga."), {})
+    assert not is_right_answer(Answered("Where do we live?", "In Porto.", "No, in Braga.", was_known=True), {})

@@ -1,23 +1,26 @@
-"""Whether a message sets the answer to the user's own question right: "That's outdated, it's Dr Costa now.".
+"""Whether a message gives the answer to the user's own question: "It's Wednesdays now.", "It's Rex.".
 
-Such words name nothing that anybody could ask for, and tell little of a fact until their question stands before them.
-A logistic regression on four things that the heads know decides (`corrected.json`, `insula bench corrected --write`).
-Of any other embedding than the shipped one it can tell nothing.
+The assistant had answered by what was told before, or did not know. Such words name nothing that anybody could ask for,
+and tell little of a fact until their question stands before them. A logistic regression for each of the two, on four
+things that the heads know, decides (`corrected.json`, `insula bench corrected --write`). Of any other embedding than
+the shipped one it can tell nothing.
 """
 
 import json
 from collections.abc import Mapping
 from functools import cache
 from importlib.resources import files
-from typing import NamedTuple, TypedDict
+from typing import Literal, NamedTuple, TypedDict
 
 from insula.language.heads import DIMENSIONS, Vector, change_odds, log_odds, predict_chance
 
+Decision = Literal["corrects", "tells"]
+"""`corrects`: a message sets right what the assistant answered; `tells`: it tells what the assistant did not know."""
 NAMES = ("fact", "with_question", "change", "near")
 
 
 class CorrectedCard(TypedDict):
-    """What is known of the regression."""
+    """What is known of a regression."""
 
     decides: str
     weights: Mapping[str, float]
@@ -31,6 +34,8 @@ class Answered(NamedTuple):
     question: str
     answer: str
     reply: str
+    was_known: bool
+    """Whether the assistant gave an answer, and did not say that it knows none."""
 
     @property
     def with_question(self) -> str:
@@ -43,9 +48,9 @@ class Answered(NamedTuple):
         return self.question, self.answer, self.reply, self.with_question
 
 
-def is_corrected(said: Answered, vectors: Mapping[str, Vector]) -> bool:
-    """Whether what the user said sets the answer right."""
-    known, card = describe_correction(said, vectors), load_card()
+def is_right_answer(said: Answered, vectors: Mapping[str, Vector]) -> bool:
+    """Whether what the user said gives the answer to their question."""
+    known, card = describe_correction(said, vectors), load_card("corrects" if said.was_known else "tells")
     if not known:
         return False
     odds = sum(card["weights"][name] * value for name, value in zip(NAMES, known, strict=True))
@@ -67,6 +72,9 @@ def describe_correction(said: Answered, vectors: Mapping[str, Vector]) -> tuple[
 
 
 @cache
-def load_card() -> CorrectedCard:
-    """The card of the regression."""
-    return json.loads((files("insula.language") / "corrected.json").read_text("utf-8"))
+def load_card(decision: Decision) -> CorrectedCard:
+    """The card of a regression."""
+    cards: Mapping[Decision, CorrectedCard] = json.loads(
+        (files("insula.language") / "corrected.json").read_text("utf-8")
+    )
+    return cards[decision]

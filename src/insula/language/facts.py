@@ -54,8 +54,10 @@ class FactCandidate(NamedTuple):
     """Whether it sets right what the user said just before, or goes on about somebody of theirs in it."""
     hung: str = ""
     """It with the words that it hangs on: "Suppose I earn 5,000", of which only "I earn 5,000" is said beside."""
-    corrects: str = ""
-    """The user's own question whose answer it sets right."""
+    own_question: str = ""
+    """The user's own question that it answers."""
+    corrects: bool = False
+    """Whether it sets right what the assistant answered to that."""
 
     @property
     def weighed(self) -> tuple[str, ...]:
@@ -173,27 +175,29 @@ def _is_clause(text: str) -> bool:
 
 
 def join_facts(candidates: Sequence[FactCandidate], language: str) -> str:
-    """What may be shown of some sentences: the user's words; an answer or a correction with its question, called so."""
+    """What may be shown of some sentences: the user's words, and the question that they answer, called so."""
     between = "" if language in UNSPACED else " "
     return between.join(map(_show_fact, candidates))
 
 
 def _show_fact(candidate: FactCandidate) -> str:
-    if candidate.corrects:
-        return f'{candidate.shown} (corrects the answer to: "{candidate.corrects}")'
+    if candidate.own_question:
+        leads = "corrects the answer to" if candidate.corrects else "answers their own question"
+        return f'{candidate.shown} ({leads}: "{candidate.own_question}")'
     return f'{candidate.shown} (asked by the assistant: "{candidate.asked}")' if candidate.asked else candidate.shown
 
 
-def correct_answer(
-    text: str, candidates: Sequence[FactCandidate], facts: Sequence[FactCandidate], question: str
+def answer_own_question(
+    text: str, candidates: Sequence[FactCandidate], facts: Sequence[FactCandidate], question: str, *, corrects: bool
 ) -> list[FactCandidate]:
-    """What tells the right answer to the user's own question: the facts of a message, or all that it says.
+    """What answers the user's own question: the facts of a message, or all that it says.
 
     Args:
         text: the message.
         candidates: its sentences that may tell a fact.
         facts: those that do.
         question: what the user had asked.
+        corrects: whether the assistant had answered it, wrongly.
     """
     plain = FactCandidate(text, text, text, own=False)
-    return [one._replace(corrects=question) for one in facts or candidates or (plain,)]
+    return [one._replace(own_question=question, corrects=corrects) for one in facts or candidates or (plain,)]

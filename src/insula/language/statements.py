@@ -273,8 +273,8 @@ def _read_asked(analysis: Analysis, speaker: str, listener: str, said: Statement
     return Statement(question.text, question.language, about, about, "question", frozenset(), question.terms)
 
 
-def state_correction(question: str, words: str, language: str) -> Statement:
-    """What a user states with words that set the answer to their own question right: about whom it asks, and with it.
+def state_answer(question: str, words: str, language: str) -> Statement:
+    """What a user states with words that answer their own question: about whom it asks, and with it.
 
     Without the question "It's Wednesdays now." is of nothing that anybody could ask for.
     """

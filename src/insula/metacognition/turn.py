@@ -27,14 +27,14 @@ from insula.claims import quote_claim, say_claim
 from insula.content import Content, plain_text, read_content
 from insula.errors import InputError, InsulaError
 from insula.guidance import SHOWN
-from insula.language.corrected import Answered, is_corrected
-from insula.language.facts import correct_answer, find_fact_candidates, join_facts, select_facts
+from insula.language.corrected import Answered, is_right_answer
+from insula.language.facts import answer_own_question, find_fact_candidates, join_facts, select_facts
 from insula.language.forget import ForgetRequest, find_request
 from insula.language.handed import UsersWords, announcing_words, users_words
 from insula.language.heads import operating_point, predict_chance
 from insula.language.owner import ASSISTANT, USER
 from insula.language.preferences import Preference
-from insula.language.statements import Utterance, extract_question, extract_statements, state_correction
+from insula.language.statements import Utterance, extract_question, extract_statements, state_answer
 from insula.memory.item import REMEMBERED_CHARS, NewItem, new_item
 from insula.memory.privacy.isolation import on_behalf_of
 from insula.memory.retrieval.embedding import embed_all, embed_text, find_vectors, predict_personal, read_requests
@@ -70,6 +70,7 @@ from insula.session.regulator import EndedTurn, Regulation
 from insula.session.snapshot import Adaptation, Advisory, Lever, Saved, Snapshot, Stage, make_advisories
 from insula.telemetry import open_span
 from insula.text.analysis import UNKNOWN, Analysis, analyse_text, clean_text
+from insula.text.answers import declines_answer, says_untold
 from insula.text.pasted import is_payload, is_structured, split_units
 from insula.text.questions import Ask, find_asks
 from insula.turn import confidence, feedback, forgetting, guidance, monitor
@@ -104,6 +105,9 @@ HISTORY_LINES = 24
 """Lines of the session that a turn looks back on."""
 ASKED_CHARS = 200
 """Characters of a user's question, of the answer to it, and of the message that may set that right."""
+ASKED_OF_USER = 0.5
+"""Chance that only the user can have told what they asked, from which they may tell it where the assistant said that
+it does not know."""
 REASON_CHARS = 300
 """Characters of why an agent is stuck that stand on the ledger."""
 GONE = "The message of turn {number} of session {session!r} is no longer in memory; nothing was written of its answer."
@@ -485,9 +489,9 @@ class Turn:
         self._wished = tuple(wish for wish in self._wished if not forget.is_in_request(wish.words))
         facts = [fact for fact in select_facts(units, self._vectors) if not forget.is_in_request(fact.text)]
         made = extract_statements(kept, USER, ASSISTANT, before, [fact.text for fact in facts])
-        if question := "" if forget.request else await self._find_corrected_question(kept):
-            facts = correct_answer(own, units, facts, question)
-            made = tuple(state_correction(question, fact.text, kept.language) for fact in facts)
+        if answered := None if forget.request else await self._find_answered_question(kept):
+            facts = answer_own_question(own, units, facts, answered.question, corrects=answered.was_known)
+            made = tuple(state_answer(answered.question, fact.text, kept.language) for fact in facts)
         stated = [statement for statement in made if not forget.is_in_request(statement.text)]
         encoding, asked = encode_claims(whole, USER, ASSISTANT), self._questions_before()
         told = join_facts(facts, kept.language)
@@ -574,21 +578,22 @@ class Turn:
         message = [vector for text, vector in self._vectors.items() if text in self._content]
         return self.engine.choose_guidelines((self.user, self.session), self._learned.guidelines, message)
 
-    async def _find_corrected_question(self, own: Analysis) -> str:
-        """The user's own question before the message, where only they can have told its answer and the message sets
-        that right; else empty."""
+    async def _find_answered_question(self, own: Analysis) -> Answered | None:
+        """The user's own question before the message, where only they can have told its answer, and the message gives
+        that."""
         said = [(line.provenance, line.content[:ASKED_CHARS]) for line in self.history[-2:]]
         if self.engine.embed is not embed_text or [who for who, _ in said] != ["user", "assistant"]:
-            return ""
+            return None
         if not 0 < len(own.text) <= ASKED_CHARS or find_asks(own):
-            return ""
-        answered = Answered(said[0][1], said[1][1], own.text)
+            return None
+        answered = Answered(said[0][1], said[1][1], own.text, not _is_unknown(said[1][1], own.language))
         await self._embed_texts([answered.question])
         personal = predict_personal(self.engine.embed, answered.question, self._vectors) or 0.0
-        if personal < operating_point("personal", "sure") or not find_asks(analyse_text(answered.question)):
-            return ""
+        least = operating_point("personal", "sure") if answered.was_known else ASKED_OF_USER
+        if personal < least or not find_asks(analyse_text(answered.question)):
+            return None
         await self._embed_texts(answered.texts)
-        return answered.question if is_corrected(answered, self._vectors) else ""
+        return answered if is_right_answer(answered, self._vectors) else None
 
     def _questions_before(self) -> tuple[Ask, ...]:
         if not self.history or self.history[-1].provenance != "assistant":
@@ -941,6 +946,11 @@ def _embedded_once(embed: Embed, vectors: Mapping[str, Vector], text: str) -> Ve
     """The vector of a text, made where the turn has none of it yet."""
     known = vectors.get(text)
     return embed_normalised(embed, text) if known is None else known
+
+
+def _is_unknown(answer: str, language: str) -> bool:
+    """Whether an answer says that it is not known, or was not told."""
+    return declines_answer(answer, language) or says_untold(answer, language)
 
 
 def _is_data(text: str) -> bool:
