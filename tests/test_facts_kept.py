@@ -117,13 +117,14 @@ async def test_what_sets_the_answer_to_the_users_question_right_is_told_before_t
         ("What's my dog called?", "I don't know, you haven't told me.", "It's Rex."),
         ("When is my sister's birthday?", "You haven't told me that.", "March 3rd."),
         ("Wie heißt mein Vermieter?", "Das hast du mir noch nicht gesagt.", "Herr Okafor."),
+        ("When does my book club meet?", "I find nothing about that in what you have told me.", "On Tuesdays."),
     ],
 )
 async def test_what_a_user_tells_after_the_answer_that_they_have_not_told_it_is_told(
     ask: str, answer: str, value: str
 ) -> None:
     async with told((ask, answer), (value, "OK."), ask=ask) as turn:
-        assert lines(turn) == [f'{value} (answers their own question: "{ask}") (5 January 2026)']
+        assert lines(turn) == [f'{value} (to the question: "{ask}") (5 January 2026)']
 
 
 @pytest.mark.parametrize("complaint", ["That's wrong.", "No, shorter please.", "That's not what I asked.", "Thanks!"])

@@ -182,7 +182,7 @@ def join_facts(candidates: Sequence[FactCandidate], language: str) -> str:
 
 def _show_fact(candidate: FactCandidate) -> str:
     if candidate.own_question:
-        leads = "corrects the answer to" if candidate.corrects else "answers their own question"
+        leads = "corrects the answer to" if candidate.corrects else "to the question"
         return f'{candidate.shown} ({leads}: "{candidate.own_question}")'
     return f'{candidate.shown} (asked by the assistant: "{candidate.asked}")' if candidate.asked else candidate.shown
 
