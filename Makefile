@@ -108,7 +108,7 @@ heads: $(VENV)/test.stamp ## fit the heads that tell what a sentence means, on t
 	@PYTHONPATH=benchmarks $(BIN)/python -m insula_bench.predicted --write
 	@$(BIN)/insula bench preferences --write
 	@$(BIN)/insula bench forget --write
-	@$(BIN)/insula bench corrected --write
+	@$(BIN)/insula bench follow-up --write
 	@$(BIN)/insula bench changes --write
 	@$(BIN)/insula bench word --fit
 

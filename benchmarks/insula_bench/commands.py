@@ -387,13 +387,13 @@ def bench_forget(
     raise typer.Exit(run(write, json))
 
 
-@app.command("corrected")
-def bench_corrected(
+@app.command("follow-up")
+def bench_follow_up(
     write: Annotated[bool, typer.Option(help="Fit the regression, and write it into the package.")] = False,
     json: Json = False,
 ) -> None:
-    """Whether it is told what sets an answer from memory right, and what stands before the model then (two minutes)."""
-    from insula_bench.corrected import run
+    """Which messages answer the user's own question, and what stands before the model when it is asked again."""
+    from insula_bench.follow_up import run
 
     raise typer.Exit(run(write, json))
 

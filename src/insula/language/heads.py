@@ -99,14 +99,15 @@ class PredictedCard(TypedDict):
     """From which cosine on a message is of the tasks to which a preference is limited (`least`)."""
 
 
-class ChangesCard(TypedDict):
-    """The score of whether a later line changes the matter of an older one; see `insula.memory.relevance`."""
+class ScoreCard(TypedDict):
+    """A score that is built on heads: whether a later line changes the matter of an older one
+    (`insula.memory.relevance`), or a message answers the user's own question (`insula.language.follow_up`)."""
 
     decides: str
     weights: Mapping[str, float]
-    """What is known of the two lines counts for."""
+    """What each thing that is known counts for."""
     points: Mapping[str, float]
-    """The log-odds from which the later line stands beside the older one (`beside`)."""
+    """The log-odds from which it is acted on, by what is done."""
 
 
 class Cards(TypedDict):
@@ -118,7 +119,7 @@ class Cards(TypedDict):
     answer: AnswerCard
     limits: LimitsCard
     predicted: PredictedCard
-    changes: ChangesCard
+    changes: ScoreCard
 
 
 class Head(NamedTuple):

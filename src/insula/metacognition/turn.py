@@ -27,8 +27,8 @@ from insula.claims import quote_claim, say_claim
 from insula.content import Content, plain_text, read_content
 from insula.errors import InputError, InsulaError
 from insula.guidance import SHOWN
-from insula.language.corrected import Answered, is_right_answer
 from insula.language.facts import answer_own_question, find_fact_candidates, join_facts, select_facts
+from insula.language.follow_up import FollowUp, gives_answer
 from insula.language.forget import ForgetRequest, find_request
 from insula.language.handed import UsersWords, announcing_words, users_words
 from insula.language.heads import operating_point, predict_chance
@@ -105,9 +105,6 @@ HISTORY_LINES = 24
 """Lines of the session that a turn looks back on."""
 ASKED_CHARS = 200
 """Characters of a user's question, of the answer to it, and of the message that may set that right."""
-ASKED_OF_USER = 0.5
-"""Chance that only the user can have told what they asked, from which they may tell it where the assistant said that
-it does not know."""
 REASON_CHARS = 300
 """Characters of why an agent is stuck that stand on the ledger."""
 GONE = "The message of turn {number} of session {session!r} is no longer in memory; nothing was written of its answer."
@@ -489,9 +486,9 @@ class Turn:
         self._wished = tuple(wish for wish in self._wished if not forget.is_in_request(wish.words))
         facts = [fact for fact in select_facts(units, self._vectors) if not forget.is_in_request(fact.text)]
         made = extract_statements(kept, USER, ASSISTANT, before, [fact.text for fact in facts])
-        if answered := None if forget.request else await self._find_answered_question(kept):
-            facts = answer_own_question(own, units, facts, answered.question, corrects=answered.was_known)
-            made = tuple(state_answer(answered.question, fact.text, kept.language) for fact in facts)
+        if follow_up := None if forget.request else await self._find_follow_up(kept):
+            facts = answer_own_question(own, units, facts, follow_up.question, corrects=follow_up.was_known)
+            made = tuple(state_answer(follow_up.question, fact.text, kept.language) for fact in facts)
         stated = [statement for statement in made if not forget.is_in_request(statement.text)]
         encoding, asked = encode_claims(whole, USER, ASSISTANT), self._questions_before()
         told = join_facts(facts, kept.language)
@@ -578,22 +575,22 @@ class Turn:
         message = [vector for text, vector in self._vectors.items() if text in self._content]
         return self.engine.choose_guidelines((self.user, self.session), self._learned.guidelines, message)
 
-    async def _find_answered_question(self, own: Analysis) -> Answered | None:
+    async def _find_follow_up(self, own: Analysis) -> FollowUp | None:
         """The user's own question before the message, where only they can have told its answer, and the message gives
         that."""
-        said = [(line.provenance, line.content[:ASKED_CHARS]) for line in self.history[-2:]]
-        if self.engine.embed is not embed_text or [who for who, _ in said] != ["user", "assistant"]:
+        before = self.history[-2:]
+        if self.engine.embed is not embed_text or [line.provenance for line in before] != ["user", "assistant"]:
             return None
-        if not 0 < len(own.text) <= ASKED_CHARS or find_asks(own):
+        question, answer = before[0].content, before[1].content[:ASKED_CHARS]
+        if not own.text or max(len(own.text), len(question)) > ASKED_CHARS or find_asks(own):
             return None
-        answered = Answered(said[0][1], said[1][1], own.text, not _is_unknown(said[1][1], own.language))
-        await self._embed_texts([answered.question])
-        personal = predict_personal(self.engine.embed, answered.question, self._vectors) or 0.0
-        least = operating_point("personal", "sure") if answered.was_known else ASKED_OF_USER
-        if personal < least or not find_asks(analyse_text(answered.question)):
+        await self._embed_texts([question])
+        personal = predict_personal(self.engine.embed, question, self._vectors) or 0.0
+        if personal < operating_point("personal", "sure") or not find_asks(analyse_text(question)):
             return None
-        await self._embed_texts(answered.texts)
-        return answered if is_right_answer(answered, self._vectors) else None
+        follow_up = FollowUp(question, answer, own.text, not _is_unknown(answer, own.language))
+        await self._embed_texts(follow_up.texts)
+        return follow_up if gives_answer(follow_up, self._vectors) else None
 
     def _questions_before(self) -> tuple[Ask, ...]:
         if not self.history or self.history[-1].provenance != "assistant":

@@ -1,7 +1,7 @@
-"""`insula bench corrected`: whether it is told what answers the user's own question; `--write` fits it first.
+"""`insula bench follow-up`: whether it is told what answers the user's own question; `--write` fits it first.
 
-`insula.language.corrected` is fitted on what people say after an answer from memory, and after one that it is not known
-(`corrected/`, eight languages): sixty and thirty messages that give the right value, and as many that do not. The
+`insula.language.follow_up` is fitted on what people say after an answer from memory, and after one that it is not known
+(`follow_up_said/`, eight languages): sixty and thirty messages that give the right value, and as many that do not. The
 figures are of languages that were left out, one by one. The points are where a share of what gives no answer is taken.
 Then rows by other authors (`short/corrections_*`, `short/untold_*`), which no fit reads, are lived: told, asked,
 answered, set right, and asked again in a new session; or asked, not known, told, and asked again.
@@ -18,7 +18,8 @@ import numpy as np
 import numpy.typing as npt
 
 from insula import Metacognition, Turn
-from insula.language.corrected import NAMES, Answered, CorrectedCard, Decision, describe_correction
+from insula.language.follow_up import NAMES, Decision, FollowUp, describe_follow_up
+from insula.language.heads import ScoreCard
 from insula.memory.retrieval.embedding import embed_all, embed_text
 from insula.testing import memory_store
 from insula.text.analysis import LANGUAGES
@@ -47,7 +48,7 @@ def run(write: bool, json: bool) -> int:
     if write:
         cards = {decision: card for decision, (card, _) in fitted.items()}
         text = jsonlib.dumps(cards, indent=1, ensure_ascii=False)
-        (PACKAGE / "corrected.json").write_text(f"{text}\n", "utf-8")
+        (PACKAGE / "follow_up.json").write_text(f"{text}\n", "utf-8")
     figures = {name: figure for _, found in fitted.values() for name, figure in found.items()}
     figures |= asyncio.run(_live_rows())
     lines = (f"{name}: {value}" for name, value in figures.items())
@@ -55,7 +56,7 @@ def run(write: bool, json: bool) -> int:
     return 0
 
 
-def _fit_decision(decision: Decision) -> tuple[CorrectedCard, dict[str, str]]:
+def _fit_decision(decision: Decision) -> tuple[ScoreCard, dict[str, str]]:
     """The card of a regression, and its figures of languages that were left out."""
     known, labels = dict[str, Array](), dict[str, npt.NDArray[np.bool_]]()
     for language in LANGUAGES:
@@ -71,7 +72,7 @@ def _fit_decision(decision: Decision) -> tuple[CorrectedCard, dict[str, str]]:
     found, right = np.concatenate(odds), np.concatenate(truth)
     point = float(np.quantile(found[~right], 1 - TAKEN[decision]))
     weights = zip((*NAMES, "intercept"), _fit([*known.values()], [*labels.values()]), strict=True)
-    card: CorrectedCard = {
+    card: ScoreCard = {
         "decides": DECISIONS[decision],
         "weights": {name: round(float(value), DIGITS) for name, value in weights},
         "points": {"keep": round(point, DIGITS)},
@@ -87,14 +88,14 @@ def _fit(known: Sequence[Array], labels: Sequence[npt.NDArray[np.bool_]]) -> Arr
 
 
 def _describe_rows(rows: Sequence[Mapping[str, Any]], *, was_known: bool) -> Iterator[tuple[float, ...]]:
-    said = [Answered(row["question"], row["answer"], row["next"], was_known) for row in rows]
+    said = [FollowUp(row["question"], row["answer"], row["next"], was_known) for row in rows]
     vectors = embed_all(embed_text, [text for each in said for text in each.texts])
     for each in said:
-        yield (*describe_correction(each, vectors), 1.0)
+        yield (*describe_follow_up(each, vectors), 1.0)
 
 
 def _read_rows(decision: Decision, language: str) -> list[Mapping[str, Any]]:
-    path = files("insula_bench") / "corrected" / decision / f"{language}.jsonl"
+    path = files("insula_bench") / "follow_up_said" / decision / f"{language}.jsonl"
     return [jsonlib.loads(line) for line in path.read_text("utf-8").splitlines()]
 
 

@@ -2,12 +2,12 @@
 
 import pytest
 
-from insula.language.corrected import Answered, is_right_answer
+from insula.language.follow_up import FollowUp, gives_answer
 from insula.memory.retrieval.embedding import embed_all, embed_text
 
 
 @pytest.mark.parametrize(
-    ("question", "answer", "reply", "is_right"),
+    ("question", "answer", "message", "is_right"),
     [
         ("When does my book club meet?", "On Tuesdays.", "It's Wednesdays now.", True),
         ("When does my book club meet?", "On Tuesdays.", "Great, thanks!", False),
@@ -19,14 +19,14 @@ from insula.memory.retrieval.embedding import embed_all, embed_text
     ],
 )
 def test_what_gives_the_right_value_sets_an_answer_right_and_complaints_and_thanks_do_not(
-    question: str, answer: str, reply: str, is_right: bool
+    question: str, answer: str, message: str, is_right: bool
 ) -> None:
-    said = Answered(question, answer, reply, was_known=True)
-    assert is_right_answer(said, embed_all(embed_text, said.texts)) == is_right
+    said = FollowUp(question, answer, message, was_known=True)
+    assert gives_answer(said, embed_all(embed_text, said.texts)) == is_right
 
 
 @pytest.mark.parametrize(
-    ("question", "answer", "reply", "is_right"),
+    ("question", "answer", "message", "is_right"),
     [
         ("What's my dog called?", "You haven't told me.", "It's Rex.", True),
         ("What's my dog called?", "You haven't told me.", "Never mind.", False),
@@ -37,11 +37,11 @@ def test_what_gives_the_right_value_sets_an_answer_right_and_complaints_and_than
     ],
 )
 def test_what_the_assistant_did_not_know_is_told_by_the_value_and_not_by_what_passes_it_over(
-    question: str, answer: str, reply: str, is_right: bool
+    question: str, answer: str, message: str, is_right: bool
 ) -> None:
-    said = Answered(question, answer, reply, was_known=False)
-    assert is_right_answer(said, embed_all(embed_text, said.texts)) == is_right
+    said = FollowUp(question, answer, message, was_known=False)
+    assert gives_answer(said, embed_all(embed_text, said.texts)) == is_right
 
 
 def test_without_the_shipped_embedding_nothing_is_told() -> None:
-    assert not is_right_answer(Answered("Where do we live?", "In Porto.", "No, in Braga.", was_known=True), {})
+    assert not gives_answer(FollowUp("Where do we live?", "In Porto.", "No, in Braga.", was_known=True), {})
