@@ -299,3 +299,23 @@ async def test_what_is_told_beside_a_question_is_a_fact_with_the_words_that_it_h
     said = "Ich habe eine Nussallergie und wohne in Graz, welche Bäckerei passt für mich?"
     async with told(said, ask="Wo wohne ich?", embed=embed_text) as turn:
         assert any("wohne in Graz" in line for line in lines(turn))
+
+
+async def test_a_conversation_that_is_taken_in_is_heard_as_turns_are() -> None:
+    spoken = [
+        ("user", "Keep your answers to two sentences from now on."),
+        ("assistant", "Sure."),
+        ("user", "What's my dog called?"),
+        ("assistant", "You haven't told me."),
+        ("user", "It's Rex."),
+        ("user", "I work as a nurse."),
+        ("user", "Forget that I work as a nurse."),
+    ]
+    async with await Metacognition.open(":memory:") as mind:
+        await mind.add("ana", [{"role": role, "content": text} for role, text in spoken], session="monday")
+        kept = {memory.content: memory.line for memory in (await mind.list("ana")).memories}
+        assert kept["It's Rex."] == "It's Rex. (to the question: \"What's my dog called?\")"
+        assert not kept["Forget that I work as a nurse."]
+        async with mind.turn("ana", "tuesday", "What is my dog called?") as turn:
+            assert "- It's Rex." in turn.instructions
+            assert "Keep your answers to two sentences from now on." in turn.reminder

@@ -128,17 +128,14 @@ async def test_a_session_from_which_a_lesson_was_withheld_counts_as_such(home: P
         assert (await night(ana))["lessons"]["counted"] == {"detection": 1}
 
 
-async def test_the_night_hears_wishes_that_no_turn_heard_in_their_order(home: Path) -> None:
+async def test_wishes_that_were_said_elsewhere_count_at_once_and_no_night_brings_an_older_one_back(home: Path) -> None:
+    stand = {"From now on use Fahrenheit.", "Nenn mich Kapitän, wenn du antwortest."}
     async with agent(place=home / "insula.db") as ana:
-        for wish in (
-            "Always answer in Celsius.",
-            "From now on use Fahrenheit.",
-            "Nenn mich Kapitän, wenn du antwortest.",
-        ):
+        for wish in ("Always answer in Celsius.", *sorted(stand)):
             await ana.mind.observe("ana", "monday", wish)
-        assert await learned() == []
+        assert {lesson["advice"] for lesson in await learned()} == stand
+        await talk(ana, "tuesday", "Use Celsius in all your answers from now on.", "I will.")
+        stand = stand - {"From now on use Fahrenheit."} | {"Use Celsius in all your answers from now on."}
+        assert {lesson["advice"] for lesson in await learned()} == stand
         await night(ana)
-        assert {lesson["advice"] for lesson in await learned()} == {
-            "From now on use Fahrenheit.",
-            "Nenn mich Kapitän, wenn du antwortest.",
-        }
+        assert {lesson["advice"] for lesson in await learned()} == stand

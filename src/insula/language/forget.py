@@ -49,6 +49,15 @@ def find_request(pieces: Mapping[str, Vector]) -> ForgetRequest | None:
     return None
 
 
+def is_in_request(words: str, request: str) -> bool:
+    """Whether words of a message are a part of what of it asks, and so no fact and no preference.
+
+    Args:
+        request: empty where nothing is to be forgotten.
+    """
+    return bool(request) and words.strip(" .!?。！？").casefold() in request.casefold()
+
+
 def load_card() -> ForgetCard:
     """The card of the network."""
     return load_table("forget.json", __package__)

@@ -3,7 +3,7 @@
 import math
 import re
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from insula.language.facts import find_fact_candidates, join_facts, select_facts
 from insula.language.owner import ASSISTANT, USER, find_owners
@@ -15,6 +15,9 @@ from insula.text.analysis import Analysis
 from insula.text.answers import carries_answer
 from insula.text.questions import Ask, find_assertions
 from insula.types import MemoryKind, Provenance, Recalled
+
+if TYPE_CHECKING:
+    from insula.memory.wishes import OwnWish
 
 LINE_CHARS = 300
 """Characters of one memory that a prompt may show."""
@@ -50,6 +53,8 @@ class NewItem(NamedTuple):
     """What the host says of it, as JSON."""
     source_id: str | None = None
     """By what it is known where it is taken in twice."""
+    preferences: "tuple[OwnWish, ...]" = ()
+    """How it says that answers are wanted, where no turn answers it."""
 
 
 def new_item(

@@ -230,7 +230,7 @@ def apply_preferences(
     pointed: Sequence[int] = (),
     session: Collection[int] = (),
 ) -> PreferenceChanges:
-    """What the preferences of one message change.
+    """What the preferences of one message change: nothing of what was said later about the same.
 
     Args:
         pointed: ids of what was told, or said, just before: what "stop doing that" takes back, where it is one.
@@ -250,6 +250,8 @@ def apply_preferences(
             and (relation := relate_preferences(wish, part_told(preference.key), preference_words(preference)))
             != "unrelated"
         }
+        if any(message < max(preference.citations, default=0) for preference in ledger if preference.key in related):
+            continue
         changes_one = wish.force == "unsure" and any(
             is_told(preference) and preference.key in related for preference in ledger
         )

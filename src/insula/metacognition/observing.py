@@ -8,36 +8,38 @@ from typing import Literal, NamedTuple, cast, get_args
 
 from insula.content import plain_text
 from insula.errors import InputError
-from insula.language.facts import join_facts
-from insula.language.handed import users_words
+from insula.language.forget import find_request
+from insula.language.handed import announcing_words, users_words
+from insula.language.heads import Vector, predict_chance
 from insula.language.owner import ASSISTANT, USER
-from insula.language.statements import CONTEXT_LINES, Utterance
+from insula.language.statements import CONTEXT_LINES, Utterance, extract_statements
 from insula.memory.item import REMEMBERED_CHARS, NewItem, new_item
 from insula.memory.privacy.amendment import Do
 from insula.memory.privacy.isolation import on_behalf_of
-from insula.memory.retrieval.embedding import hands_of
+from insula.memory.retrieval.embedding import embed_all, embed_text, hands_of
 from insula.memory.retrieval.query import build_cue, encode_claims
 from insula.memory.storage import statements, views
 from insula.memory.storage.filters import dump_metadata, read_moment
 from insula.memory.storage.rows import Place, TranscriptLine
 from insula.memory.storage.store import check_names
 from insula.memory.storage.vectors import embed_normalised
-from insula.memory.wishes import OwnWish, heard_in, is_all
+from insula.memory.wishes import heard_in, is_all, texts_of, wishes_of
 from insula.metacognition.engine import Engine, check_message
+from insula.metacognition.hearing import HeardMessage, hear_message
 from insula.metacognition.reading import (
     analyse_memorable,
     analyse_redacted,
     catch_up,
     drop_secret_sentences,
-    embedded_statements,
-    fact_units,
+    embed_statements,
     memory_text,
 )
 from insula.operations.facts import FACTS, Fact, get_fact
 from insula.operations.memories import change_memory
 from insula.redaction import is_redacted, redact, take_from_line
 from insula.screening import screen_text
-from insula.text.analysis import analyse_text, clean_text
+from insula.text.analysis import Analysis, analyse_text, clean_text
+from insula.text.pasted import split_units
 from insula.text.questions import find_asks, find_assertions
 from insula.text.wording import flatten_words
 from insula.turn.forgetting import Remainder
@@ -176,21 +178,43 @@ async def _make_item(
     replies_to = find_asks(analyse_text(last)) if last else ()
     meaning = memory_text(last, content, line.provenance) if engine.embed else ""
     vector = await asyncio.to_thread(embed_normalised, engine.embed, meaning) if engine.embed and meaning else None
-    told = line.provenance in {"user", "tool"}
-    teller = line.speaker if line.provenance == "user" else ""  # a tool's "I" is nobody's
-    context = [Utterance(turn_line.content, turn_line.speaker == teller) for turn_line in said]
-    own = line.provenance == "user" and line.speaker == USER and not line.is_fact
-    read = analysis
-    if own:
-        words = await asyncio.to_thread(users_words, content, line.provenance, said, hands_of(engine.embed))
-        if words.text != content:
-            read = analyse_memorable(words.text, analyse_redacted(words.text, analysis.language))
-    units = await asyncio.to_thread(fact_units, read, context, engine.embed) if own else ()
-    making = (read, teller, line.listener, context, [unit.text for unit in units] if own else None, engine.embed)
-    stated = await asyncio.to_thread(embedded_statements, *making) if told else ()
-    shown = analysis.text if line.is_fact else join_facts(units, analysis.language)
-    item = new_item(analysis, encoding, line.provenance, line.speaker, recollection.recalled, replies_to, stated, shown)
+    making = (analysis, encoding, line.provenance, line.speaker, recollection.recalled, replies_to)
+    if line.provenance == "user" and line.speaker == USER and not line.is_fact:
+        heard = await _hear_line(engine, analysis, content, said)
+        stated = await asyncio.to_thread(embed_statements, heard.statements, engine.embed)
+        item = heard.keep_kind(new_item(*making, stated, heard.show_facts(analysis.language)))
+        return item._replace(content=content, vector=vector, preferences=heard.preferences)
+    stated = ()
+    if line.provenance in {"user", "tool"}:
+        teller = line.speaker if line.provenance == "user" else ""  # a tool's "I" is nobody's
+        context = [Utterance(turn_line.content, turn_line.speaker == teller) for turn_line in said]
+        made = extract_statements(analysis, teller, line.listener, context)
+        stated = await asyncio.to_thread(embed_statements, made, engine.embed)
+    item = new_item(*making, stated, analysis.text if line.is_fact else None)
     return item._replace(content=content, vector=vector)
+
+
+async def _hear_line(engine: Engine, analysis: Analysis, content: str, said: Sequence[TranscriptLine]) -> HeardMessage:
+    """What is kept of a line of the user's own."""
+    vectors = dict[str, Vector]()
+
+    async def embed_texts(texts: Iterable[str]) -> Mapping[str, Vector]:
+        new = [text for text in dict.fromkeys(texts) if text and text not in vectors]
+        if engine.embed is not None and new:
+            vectors.update(await asyncio.to_thread(embed_all, engine.embed, new))
+        return vectors
+
+    await embed_texts(announcing_words(content, said))
+    words = users_words(content, "user", said, lambda lead: predict_chance("handed", lead, vectors.get(lead)))
+    own = analysis
+    if words.text != content:
+        own = analyse_memorable(words.text, analyse_redacted(words.text, analysis.language))
+    await embed_texts([*split_units(own), *texts_of(own)])
+    preferences = wishes_of(words, own, vectors, said) if words.text.strip() else ()
+    request = find_request({piece: vectors[piece] for piece in split_units(own) if piece in vectors})
+    asked = request.words if request else ""
+    has_heads = engine.embed is embed_text
+    return await hear_message(own, content, said, preferences, asked, embed_texts, has_heads=has_heads)
 
 
 def _make_line(engine: Engine, line: ObservedLine, content: str) -> TranscriptLine:
@@ -241,8 +265,9 @@ async def add_fact(engine: Engine, user: str, text: str) -> FactAddition:
         if known := await _find_same(engine, user, content):
             return FactAddition("known", known)
     analysis = analyse_redacted(content)
-    if preferences := await asyncio.to_thread(_hear_preferences, engine, content, analysis.language):
-        await _add_preferences(engine, user, content, preferences)
+    if await asyncio.to_thread(_states_preference, engine, content, analysis.language):
+        await remember_lines(engine, user, ADDED, [read_line(content, "user")])
+        engine.backlog.reopen_user(user)
         return FactAddition("preference")
     if any(ask.kind != "request" for ask in find_asks(analysis)) and not find_assertions(analysis):
         return FactAddition("asked")
@@ -263,22 +288,12 @@ async def _find_same(engine: Engine, user: str, content: str) -> Fact | None:
     return None if number is None else await get_fact(engine.store, user, number)
 
 
-def _hear_preferences(engine: Engine, content: str, language: str) -> tuple[OwnWish, ...]:
-    """How a person wants answers from now on, where all that they write says so."""
+def _states_preference(engine: Engine, content: str, language: str) -> bool:
+    """Whether all that a person writes says how they want answers from now on."""
     said = users_words(content, "user", (), hands_of(engine.embed))
     heard = heard_in(said, (), language, engine.embed)
-    standing = tuple(wish for wish in heard if wish.force == "standing")
-    return standing if is_all(standing, content) else ()
-
-
-async def _add_preferences(engine: Engine, user: str, content: str, preferences: Sequence[OwnWish]) -> None:
-    """Let preferences count that a person wrote down, as if they had said them."""
-    (number,) = await remember_lines(engine, user, ADDED, [read_line(content, "user")])
-    with on_behalf_of(user):
-        place = await engine.store.resolve_place(user, ADDED)
-        line = (await engine.store.read(views.find_lines, user, [number]))[number]
-        await engine.store.sessions.write_preferences(place, line.turn, preferences)
-    engine.backlog.reopen_user(user)
+    standing = [wish for wish in heard if wish.force == "standing"]
+    return bool(standing) and is_all(standing, content)
 
 
 async def keep_remainders(engine: Engine, user: str, remainders: Iterable[Remainder]) -> None:

@@ -11,11 +11,11 @@ written is written, in whatever moment the process ends; recall goes without the
 import asyncio
 import logging
 import time
-from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping, Sequence, Set
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence, Set
 from contextlib import suppress
 from typing import TypeVar
 
-from insula.language.facts import FactCandidate, find_fact_candidates, select_facts
+from insula.language.facts import find_fact_candidates, select_facts
 from insula.language.handed import users_words
 from insula.language.owner import ASSISTANT, USER, short_name
 from insula.language.statements import Statement, Utterance, extract_statements
@@ -270,31 +270,19 @@ def _make_statements(row: Unstated, embed: Embed | None) -> tuple[Statement, ...
     teller = row.speaker if row.provenance == "user" else ""
     before = [Utterance(row.before, row.before_speaker == row.speaker)] if row.before else []
     is_judged = teller == USER and row.line != row.content  # what a person writes in a fact's place is one, all of it
-    only = [unit.text for unit in fact_units(analysis, before, embed)] if is_judged else None
-    return embedded_statements(analysis, teller, ASSISTANT, before, only, embed)
+    only = _find_facts(analysis, before, embed) if is_judged else None
+    return embed_statements(extract_statements(analysis, teller, ASSISTANT, before, only), embed)
 
 
-def fact_units(analysis: Analysis, before: Sequence[Utterance], embed: Embed | None) -> tuple[FactCandidate, ...]:
-    """The sentences of a user's message that tell a fact of their life; see `telling`."""
+def _find_facts(analysis: Analysis, before: Sequence[Utterance], embed: Embed | None) -> list[str]:
+    """The sentences of a user's message that tell a fact of their life."""
     candidates = find_fact_candidates(analysis, before)
-    return select_facts(
-        candidates,
-        {} if embed is None else embed_all(embed, [text for candidate in candidates for text in candidate.weighed]),
-    )
+    weighed = [text for candidate in candidates for text in candidate.weighed]
+    return [fact.text for fact in select_facts(candidates, embed_all(embed, weighed) if embed else {})]
 
 
-def embedded_statements(
-    analysis: Analysis,
-    speaker: str,
-    listener: str,
-    before: Sequence[Utterance],
-    only: Collection[str] | None,
-    embed: Embed | None,
-) -> tuple[Statement, ...]:
-    """What a text states (`assertion.statements`) with vectors; without an embedding as it is."""
-    made = extract_statements(analysis, speaker, listener, before, only)
-    return (
-        made
-        if embed is None
-        else tuple(statement._replace(vector=embed_normalised(embed, statement.text)) for statement in made)
-    )
+def embed_statements(made: Iterable[Statement], embed: Embed | None) -> tuple[Statement, ...]:
+    """Statements with their vectors; without an embedding as they are."""
+    if embed is None:
+        return tuple(made)
+    return tuple(statement._replace(vector=embed_normalised(embed, statement.text)) for statement in made)

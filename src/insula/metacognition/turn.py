@@ -27,14 +27,12 @@ from insula.claims import quote_claim, say_claim
 from insula.content import Content, plain_text, read_content
 from insula.errors import InputError, InsulaError
 from insula.guidance import SHOWN
-from insula.language.facts import answer_own_question, find_fact_candidates, join_facts, select_facts
-from insula.language.follow_up import FollowUp, gives_answer
 from insula.language.forget import ForgetRequest, find_request
 from insula.language.handed import UsersWords, announcing_words, users_words
-from insula.language.heads import operating_point, predict_chance
+from insula.language.heads import predict_chance
 from insula.language.owner import ASSISTANT, USER
 from insula.language.preferences import Preference
-from insula.language.statements import Utterance, extract_question, extract_statements, state_answer
+from insula.language.statements import extract_question
 from insula.memory.item import REMEMBERED_CHARS, NewItem, new_item
 from insula.memory.privacy.isolation import on_behalf_of
 from insula.memory.retrieval.embedding import embed_all, embed_text, find_vectors, predict_personal, read_requests
@@ -45,9 +43,10 @@ from insula.memory.storage import statements
 from insula.memory.storage.rows import Embedded, Place, TranscriptLine, Unembedded
 from insula.memory.storage.store import check_types
 from insula.memory.storage.vectors import Embed, Vector, embed_normalised
-from insula.memory.wishes import OwnWish, is_all, texts_of, wishes_of
+from insula.memory.wishes import OwnWish, texts_of, wishes_of
 from insula.metacognition import outcome
 from insula.metacognition.engine import Engine, LearnedGuidance, check_options
+from insula.metacognition.hearing import hear_message
 from insula.metacognition.observing import keep_remainders
 from insula.metacognition.outcome import TOPIC_TERMS, TurnResult, pass_pieces
 from insula.metacognition.reading import (
@@ -70,7 +69,6 @@ from insula.session.regulator import EndedTurn, Regulation
 from insula.session.snapshot import Adaptation, Advisory, Lever, Saved, Snapshot, Stage, make_advisories
 from insula.telemetry import open_span
 from insula.text.analysis import UNKNOWN, Analysis, analyse_text, clean_text
-from insula.text.answers import declines_answer, says_untold
 from insula.text.pasted import is_payload, is_structured, split_units
 from insula.text.questions import Ask, find_asks
 from insula.turn import confidence, feedback, forgetting, guidance, monitor
@@ -103,8 +101,6 @@ ASKED_BEFORE = 3
 """Lines said before a message that may ask for the secret that it is."""
 HISTORY_LINES = 24
 """Lines of the session that a turn looks back on."""
-ASKED_CHARS = 200
-"""Characters of a user's question, of the answer to it, and of the message that may set that right."""
 REASON_CHARS = 300
 """Characters of why an agent is stuck that stand on the ledger."""
 GONE = "The message of turn {number} of session {session!r} is no longer in memory; nothing was written of its answer."
@@ -450,6 +446,10 @@ class Turn:
                 ) from None  # the log tells what a function of the host's raised, and where
             self._unembeddable = False
 
+    async def _embed_all(self, texts: Iterable[str]) -> Mapping[str, Vector]:
+        await self._embed_texts(texts)
+        return self._vectors
+
     def _apply_controls(self) -> None:
         """Let the conditions of the session decide what this turn may use (S5, S6); its settings stay as they are."""
         engine = self.engine
@@ -477,36 +477,22 @@ class Turn:
             return
         whole, own = analyse_memorable(self._content, self.analysis), self._own.text if self._own else ""
         kept = whole if own == self._content else analyse_memorable(own, analyse_redacted(own, whole.language))
-        before = [Utterance(said.content, said.provenance == "user") for said in self.history]
-        units = find_fact_candidates(kept, before)
-        await self._embed_texts(text for unit in units for text in unit.weighed)
-        forget = self.forgetting or forgetting.ForgetOutcome(
-            whole.language
-        )  # a request would bring back what it wants gone
-        self._wished = tuple(wish for wish in self._wished if not forget.is_in_request(wish.words))
-        facts = [fact for fact in select_facts(units, self._vectors) if not forget.is_in_request(fact.text)]
-        made = extract_statements(kept, USER, ASSISTANT, before, [fact.text for fact in facts])
-        if follow_up := None if forget.request else await self._find_follow_up(kept):
-            facts = answer_own_question(own, units, facts, follow_up.question, corrects=follow_up.was_known)
-            made = tuple(state_answer(follow_up.question, fact.text, kept.language) for fact in facts)
-        stated = [statement for statement in made if not forget.is_in_request(statement.text)]
-        encoding, asked = encode_claims(whole, USER, ASSISTANT), self._questions_before()
-        told = join_facts(facts, kept.language)
-        item = new_item(whole, encoding, "user", USER, self.recalled, asked, stated, told)
-        item = item._replace(content=self._content, metadata=self.metadata)
-        self.told = "" if item.withheld else item.line
-        own = any(known.own for known in facts)  # "I'm not vegetarian any more" is a fact, too
-        only_asks = bool(forget.request) and not facts
-        is_preference = not own and is_all(
-            [preference for preference in self._wished if preference.part or not stated], self._content
+        request = self.forgetting.request if self.forgetting else ""
+        has_heads = self.engine.embed is embed_text
+        heard = await hear_message(
+            kept, self._content, self.history, self._wished, request, self._embed_all, has_heads=has_heads
         )
-        if only_asks or is_preference:
-            item = item._replace(kind="episodic")  # it is told from the ledger, where the newest counts, or not at all
+        self._wished = heard.preferences
+        encoding, asked = encode_claims(whole, USER, ASSISTANT), self._questions_before()
+        told = heard.show_facts(kept.language)
+        item = new_item(whole, encoding, "user", USER, self.recalled, asked, heard.statements, told)
+        item = heard.keep_kind(item._replace(content=self._content, metadata=self.metadata))
+        self.told = "" if item.withheld else item.line
         self.number, memory = await self.engine.store.sessions.write_message(self._place, item)
         said_before = self.history[-1].content[:REMEMBERED_CHARS] if self.history else ""
-        texts = tuple(dict.fromkeys(one.text for one in stated))
+        texts = tuple(dict.fromkeys(stated.text for stated in heard.statements))
         self._unembedded = (Unembedded(memory, item.content[:REMEMBERED_CHARS], item.provenance, said_before, texts),)
-        self._await_yes([memory] if only_asks else [])
+        self._await_yes([memory] if heard.is_only_request else [])
         self.engine.note_voice(self._place, self.analysis.language, USER)
         if self._wished:
             ledger = await self.engine.store.sessions.write_preferences(self._place, self.number, self._wished)
@@ -574,23 +560,6 @@ class Turn:
             return ""
         message = [vector for text, vector in self._vectors.items() if text in self._content]
         return self.engine.choose_guidelines((self.user, self.session), self._learned.guidelines, message)
-
-    async def _find_follow_up(self, own: Analysis) -> FollowUp | None:
-        """The user's own question before the message, where only they can have told its answer, and the message gives
-        that."""
-        before = self.history[-2:]
-        if self.engine.embed is not embed_text or [line.provenance for line in before] != ["user", "assistant"]:
-            return None
-        question, answer = before[0].content, before[1].content[:ASKED_CHARS]
-        if not own.text or max(len(own.text), len(question)) > ASKED_CHARS or find_asks(own):
-            return None
-        await self._embed_texts([question])
-        personal = predict_personal(self.engine.embed, question, self._vectors) or 0.0
-        if personal < operating_point("personal", "sure") or not find_asks(analyse_text(question)):
-            return None
-        follow_up = FollowUp(question, answer, own.text, not _is_unknown(answer, own.language))
-        await self._embed_texts(follow_up.texts)
-        return follow_up if gives_answer(follow_up, self._vectors) else None
 
     def _questions_before(self) -> tuple[Ask, ...]:
         if not self.history or self.history[-1].provenance != "assistant":
@@ -943,11 +912,6 @@ def _embedded_once(embed: Embed, vectors: Mapping[str, Vector], text: str) -> Ve
     """The vector of a text, made where the turn has none of it yet."""
     known = vectors.get(text)
     return embed_normalised(embed, text) if known is None else known
-
-
-def _is_unknown(answer: str, language: str) -> bool:
-    """Whether an answer says that it is not known, or was not told."""
-    return declines_answer(answer, language) or says_untold(answer, language)
 
 
 def _is_data(text: str) -> bool:

@@ -68,10 +68,6 @@ class ForgetOutcome(NamedTuple):
     request: str = ""
     """What of the message asks; empty where it answers what was offered before."""
 
-    def is_in_request(self, words: str) -> bool:
-        """Whether words of the message are a part of the request, which is no fact and no preference."""
-        return bool(self.request) and words.strip(" .!?。！？").casefold() in self.request.casefold()
-
     @property
     def told(self) -> Claimed:
         """What the model is told."""

@@ -151,6 +151,8 @@ class SessionRepository(_Repository):
     ) -> tuple[list[int], Consolidated]:
         """Write many lines at once, each with its time in seconds since the epoch; what was taken in before is not.
 
+        The preferences that they state count at once.
+
         Returns:
             The ids of the new memories, and what was promoted.
         """
@@ -159,11 +161,18 @@ class SessionRepository(_Repository):
             index.begin_write(connection, place.user_id)
             known = statements.taken_in(connection, place.user_id, [item.source_id for item, _ in items])
             new = [(item, at) for item, at in items if item.source_id not in known]
-            written = [statements.write_message(connection, place, None, item, at)[1] for item, at in new]
+            written = [_add_line(connection, place, item, at) for item, at in new]
             return written, statements.promote_items(connection, place, controls, self.store.now())
 
         items = list(items)
         return await self.store.run(write_lines)
+
+
+def _add_line(connection: sa.Connection, place: Place, item: NewItem, at: float) -> int:
+    turn, memory = statements.write_message(connection, place, None, item, at)
+    if item.preferences:
+        write_preferences(connection, place.user_id, place.session_id, turn, item.preferences, at)
+    return memory
 
 
 class MemoryRepository(_Repository):
