@@ -55,6 +55,8 @@ def test_each_kind_of_demand_is_counted(message: str, kept: str, not_kept: str) 
         "Write a story about two words that fell in love.",
         "My teacher said 'use exactly ten words'. What did she mean?",
         "What is a table in SQL?",
+        "Just got in from nights. When do the shops open?",
+        "War nur ein Verdacht, der Arzt sagt alles ok. Wann darf ich laufen?",
         "How do I store dates in JSON?",
         "Write a function that returns JSON.",
         "Nenne fünf Städte, jede in einer eigenen Zeile.",

@@ -49,6 +49,11 @@ _QUOTED = re.compile(
 )
 _CLAUSE = re.compile(r"[,;:.!?，、；：。！？]")
 _COLON = re.compile(r"[:：](?=\s|$|[\u3040-\u9fff「“\"])")
+_NAMED_VALUE = re.compile(
+    r"[\s:,]*(?:(?:with|con|par|mit|com)\s+)?(?:(?:the|el|los|las?|les?|l'|die|das|de[nr]|il|lo|gli|i|os?|as?)\b|(?:yes|s[ií]|oui|ja|sim|sì)\b)",
+    re.IGNORECASE,
+)
+"""What stands behind "only" where it says which value is wanted: a definite article or a yes."""
 _FRAGMENT = 9
 """Words of a fragment that demands something by itself: "Exactly five words, please." """
 _NEAR = 16
@@ -212,7 +217,7 @@ def _brief_constraint(message: Analysis, language: str) -> Constraint | None:
     told, most = "", set[int]()
     for sentence in message.sentences[:MAX_SENTENCES]:
         head, *rest = _COLON.split(sentence.text, maxsplit=1)
-        if only_limits(head, language) and not head.endswith(("?", "？")):
+        if only_limits(head, language) and _names_value(head, language) and not head.endswith(("?", "？")):
             told = head
         else:
             rest = [sentence.text]
@@ -222,6 +227,15 @@ def _brief_constraint(message: Analysis, language: str) -> Constraint | None:
     if not told or len(most) != 1 or (counted and any(counted[unit] for unit in UNITS)):
         return None
     return Constraint("brief", told, 0, most.pop(), language)
+
+
+def _names_value(text: str, language: str) -> bool:
+    """Whether what alone is wanted is named ("just the year", "yes or no only") or asked for ("reply only with a
+    number"): "Just got in." wants nothing."""
+    if language in UNSPACED or load_grammar(language).request.search(text):
+        return True
+    ends = [match.end() for match in load_phrases(language).pattern("only").finditer(text)]
+    return any(not text[end:].strip(" .!,") or _NAMED_VALUE.match(text, end) for end in ends)
 
 
 def _question_constraints(text: str, phrases: Phrases) -> Iterator[Constraint]:
