@@ -23,7 +23,7 @@ from insula.coding.step.command import (
     show_command,
 )
 from insula.coding.step.fingerprint import EDITS, EXECUTES, PATHS, get_patch, get_target, list_patched, read_edit
-from insula.coding.step.instructions.clauses import is_conditional, says
+from insula.coding.step.instructions.clauses import is_conditional, lower_text, says
 from insula.coding.step.instructions.instruction import (
     ASKED,
     BAN,
@@ -35,7 +35,13 @@ from insula.coding.step.instructions.instruction import (
     Instruction,
     screen_words,
 )
-from insula.coding.step.instructions.mentions import MOST_WORDS, list_command_names, list_subjects, make_code_pattern
+from insula.coding.step.instructions.mentions import (
+    MOST_WORDS,
+    is_place,
+    list_command_names,
+    list_subjects,
+    make_code_pattern,
+)
 from insula.coding.step.programs import SCRATCH
 from insula.coding.step.project import is_code, read_branch
 from insula.coding.step.shell import SimpleCommand
@@ -204,14 +210,17 @@ def _forbids_edit(instruction: Instruction, path: str, cwd: str) -> bool:
         stops = not DENIALS.isdisjoint(re.findall(r"[\w'’-]+", low)) or re.search("[不别無ないな]", low)
         of_code = says(low, "coding") or (instruction.edits and says(low, "code"))
         return bool(stops and of_code and not instruction.paths and _is_inside(path) and is_code(path))
-    return (instruction.edits or _is_not_there(instruction, cwd)) and _names_file(instruction, path, cwd)
+    return (instruction.edits or _is_not_there(instruction, path, cwd)) and _names_file(instruction, path, cwd)
 
 
-def _is_not_there(instruction: Instruction, cwd: str) -> bool:
+def _is_not_there(instruction: Instruction, path: str, cwd: str) -> bool:
     """Whether a ban names a path that is not there yet, so that to make it is all that it can rule out."""
     if not instruction.paths or instruction.acts or instruction.programs or not os.path.isdir(cwd):
         return False
-    return not any(os.path.lexists(f"{cwd}/{path}") for path in instruction.paths)
+    low = lower_text(instruction.clause)
+    if any(is_place(own, low) for own in instruction.paths):
+        return False
+    return not any(os.path.lexists(f"{cwd}/{each}") for each in (path, *instruction.paths))
 
 
 def _names_file(instruction: Instruction, path: str, cwd: str) -> bool:

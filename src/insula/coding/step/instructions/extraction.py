@@ -32,7 +32,7 @@ from insula.coding.step.instructions.instruction import (
     Instruction,
     cut_text,
 )
-from insula.coding.step.instructions.mentions import Named, find_named, list_command_names
+from insula.coding.step.instructions.mentions import Named, find_named, is_place, list_command_names, list_things
 from insula.coding.step.stop_words import DENIALS, LIGHT
 
 TYPE_CHECKING = False
@@ -476,9 +476,11 @@ def _is_one_more_path(clause: Clause) -> bool:
 def _make_instruction(kind: str, clause: Clause, named: Named) -> Instruction:
     low = clause.low
     acts = tuple(act for act in named.acts if kind not in STANDING or _is_ruled_out(act, low))
-    touches = says(low, "touches")
-    if kind == BAN and named.paths and not named.acts:
-        touches = touches or says(low, "keeps") or _stands_first(named.paths[0], low)
+    touches, paths = says(low, "touches"), named.paths
+    if kind == BAN and paths and not named.acts:
+        touches = touches or says(low, "keeps") or _stands_first(paths[0], low)
+        paths = tuple(path for path in paths if not is_place(path, low))
+    placed, paths = not paths and bool(named.paths), paths or named.paths
     depends = is_conditional(re.sub(load_table()["until"], " ", low))  # what is ruled out until something is so now
     said = _show_sentence(clause)
     return Instruction(
@@ -486,14 +488,14 @@ def _make_instruction(kind: str, clause: Clause, named: Named) -> Instruction:
         said=said,
         text=clause.text[:SAID] if clause.text[:SAID] != said else "",
         holds=HERE if kind == MOMENT else TASK if says(clause.sentence.lower(), "task") else SESSION,
-        paths=named.paths,
+        paths=paths,
         programs=_list_banned(kind, named, low),
         acts=acts,
         places=_list_places(low) if _PLACED & set(acts) else (),
         code=named.code,
         words=named.words,
-        edits=kind == ONLY or (touches and not depends),
-        deletes=says(low, "deletes") and not depends,
+        edits=kind == ONLY or (touches and not (depends or placed)),
+        deletes=says(low, "deletes") and not (depends or placed),
         likes=named.wanted[0] if kind == HOW and named.wanted else "",
     )
 

@@ -136,6 +136,39 @@ def _is_command(name: str, word: str) -> bool:
     return False
 
 
+_PLACING = (
+    r"\b(?:in|inside|within|into|to|from|of|for|under|at|on|im|aus|von|vom|für|unter|an|dans|à|au|de|du|des|pour|sous|"
+    r"en|a|al|del|para|em|no|na|nos|nas|do|da|ao|nel|nell['’]|nella|nello|nei|dal|di|per)\s*"
+    r"(?:(?:the|der|die|das|dem|den|le|la|el|o|il|lo|file|datei|fichier|archivo|arquivo)\s+|l['’])*[`\"']?$"
+)
+_PLACED = (
+    r"[`\"']?/?\s*(?:(?:里|中|内)的?|下的|で(?:は)?|に(?:は)?|の(?!中|下|ファイル|コード))\s*(?:[a-z]|[^\s、。]+を)"
+)
+"""What stands before a path, or behind it, that is where something lies."""
+
+
+def is_place(path: str, low: str) -> bool:
+    """Whether a clause, in small letters, names a path only as the place of something else: "no print in cli.py"."""
+    place = low.find(path.lower())
+    ahead, behind = low[: max(0, place)], low[place + len(path) :]
+    if re.match(_PLACED, behind):
+        return True
+    if re.search(_PLACING, ahead) is None:
+        return False
+    words = load_table()
+    ruled = re.search(words["touches"], ahead) or re.search(words["denies"], ahead)
+    if ruled is None:  # "in cli.py, no print"
+        return not re.search(words["touches"], behind)
+    things = re.sub(_PLACING, "", ahead[ruled.end() :])
+    return bool(list_things(things)) or re.search(PATH, things, re.ASCII) is not None
+
+
+def list_things(low: str) -> "set[str]":
+    """The words of a text that name a thing, and not that something is changed."""
+    words = list_telling(_list_words(re.sub(PATH, " ", low, flags=re.ASCII)))
+    return {word for word in words if not re.fullmatch(f"{load_table()['touches']}|{load_table()['denies']}", word)}
+
+
 _SMALL = LIGHT | DENIALS | GENERIC
 
 
