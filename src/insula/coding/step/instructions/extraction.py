@@ -220,11 +220,27 @@ def _is_certain(instruction: Instruction, message: str, orders: bool) -> bool:
         return bool(both or (orders and (instruction.programs or instruction.likes)))
     if instruction.kind == ONLY:
         conditional = is_conditional(lower_text(instruction.clause))  # "if the only change is to *.md"
-        return bool(instruction.paths) and not conditional
+        return bool(instruction.paths) and not conditional and not _tells_how_it_is(instruction, orders)
     if _rules_out_calls(instruction):
         return orders or not instruction.paths or _leads_with_ban(instruction)
     beside = len(message.split()) > len(instruction.clause.split()) + BESIDE
     return orders and _denies_first(instruction) and bool(instruction.paths or beside)
+
+
+def _tells_how_it_is(only: Instruction, orders: bool) -> bool:
+    """Whether an "only" is no order: "only a.py uses it", "the only file we need is a.py", "it is in a.py only"."""
+    low = strip_joins(lower_text(only.clause))
+    if re.search(_ONLY_ONE, low):
+        return not (says(low, "touches") and says(low, "frees"))  # "the only file that you may change"
+    word = re.match(load_table()["only"], low)
+    if word is None or not low[word.end() :].lstrip("有 `").startswith(only.paths[0].lower()):
+        return not (orders or says(low, "touches") or re.search(heads.WIDE, low))
+    whole = lower_text(only.said)  # "only a.py | and b.py use it"
+    behind = re.sub(heads.PATH, " ", whole[whole.find(low) + word.end() :], flags=re.ASCII)
+    return bool(list_things(re.split(r"[,;:.!?，。]\s|$", behind)[0])) or word[0].endswith("有")
+
+
+_ONLY_ONE = r"\b(?:the|an?|my|our|your|its|this|that) only\b|(?:だけ|のみ)が"
 
 
 def _spells_path(instruction: Instruction) -> bool:
