@@ -202,6 +202,7 @@ def test_what_is_asked_for_is_allowed(tmp_path: Path, before: str, words: str, c
 
 
 WRITES = "import httpx\nimport requests\n"
+CLI = edits(f"{PROJECT}src/calc/cli.py")
 HALVES = [
     ("Don't touch vendor/ or legacy/billing.py.", edits(f"{PROJECT}legacy/billing.py"), True),
     ("Don't touch vendor/ or legacy/billing.py.", edits(f"{PROJECT}legacy/index.py"), False),
@@ -218,6 +219,59 @@ HALVES = [
     ("Change everything but src/api/.", edits(f"{PROJECT}src/api/a.ts"), True),
     ("Fix it, but don't delete anything.", runs(f"rm -rf {PROJECT}src"), True),
     ("Fix it, but don't delete anything.", runs("rm -rf /elsewhere/src"), False),
+    # a path that is only the place of something else
+    ("don't use print in cli.py, use logging", CLI, False),
+    ("don't hardcode the URL in cli.py", CLI, False),
+    ("Don't change the API in cli.py.", CLI, False),
+    ("don't keep the old code in cli.py, delete it", CLI, False),
+    ("In cli.py, no print statements please.", CLI, False),
+    ("Keine globalen Variablen in cli.py.", CLI, False),
+    ("N'utilise pas print dans cli.py, utilise logging.", CLI, False),
+    ("Evita variables globales en cli.py.", CLI, False),
+    ("Não use print em cli.py, use logging.", CLI, False),
+    ("Non usare print in cli.py, usa logging.", CLI, False),
+    ("不要在 cli.py 里用 print，用 logging。", CLI, False),
+    ("cli.py で print を使わないでください。", CLI, False),
+    ("don't touch anything in src/", CLI, True),
+    ("don't make any changes in src/", CLI, True),
+    ("Ändere nichts in src/.", CLI, True),
+    ("Finger weg von allem in src/!", CLI, True),
+    ("Ne modifie aucun fichier dans src/.", CLI, True),
+    ("No toques nada en src/.", CLI, True),
+    ("Não mexa em nada em src/.", CLI, True),
+    ("Non modificare nulla in src/.", CLI, True),
+    ("不要修改 src/ 里的任何文件。", CLI, True),
+    ("src/ の中は何も変更しないでください。", CLI, True),
+    # an exception, and an "only" that tells how it is
+    ("don't touch anything else than parser.py", CLI, True),
+    ("don't touch anything else than cli.py", CLI, False),
+    ("Ändere nichts anderes als cli.py.", CLI, False),
+    ("Only parser.py uses shlex, why?", CLI, False),
+    ("only parser.py and index.py import it, so rename it", CLI, False),
+    ("The only file that matters is src/cart.ts", CLI, False),
+    ("The only file you may change is src/cart.ts", CLI, True),
+    ("the bug is only in parser.py, I think", CLI, False),
+    ("Nur parser.py benutzt shlex, also weg damit.", CLI, False),
+    ("Nur parser.py ändern.", CLI, True),
+    ("Solo parser.py usa shlex, cámbialo.", CLI, False),
+    ("Cambia solo parser.py.", CLI, True),
+    ("只有 parser.py 用了 shlex，改掉它。", CLI, False),
+    ("只改 parser.py。", CLI, True),
+    ("parser.py だけが shlex を使っています。", CLI, False),
+    # a denial that orders
+    ("don't leave cli.py as it is, clean it up", CLI, False),
+    ("without touching cli.py this won't work, so change it too", CLI, False),
+    ("don't be shy to change cli.py", CLI, False),
+    ("Lass cli.py nicht so wie es ist, räum es auf.", CLI, False),
+    ("cli.py bleibt so wie es ist.", CLI, True),
+    ("N'hésite pas à modifier cli.py.", CLI, False),
+    ("No dejes cli.py como está, límpialo.", CLI, False),
+    ("Não hesite em alterar cli.py.", CLI, False),
+    ("Non lasciare cli.py com'è, sistemalo.", CLI, False),
+    ("不要让 cli.py 保持原样，整理一下。", CLI, False),
+    ("cli.py をそのままにしないで。", CLI, False),
+    ("don't hesitate to push", runs("git push"), False),
+    ("Zögere nicht zu pushen.", runs("git push"), False),
 ]
 """What the second half of a sentence says, a call, and whether it is against that."""
 
@@ -226,9 +280,13 @@ HALVES = [
 def test_a_sentence_that_rules_something_out_is_heard_to_its_end(
     tmp_path: Path, words: str, call: Payload, against: bool
 ) -> None:
-    session = Session(tmp_path)
+    project = tmp_path / "project"
+    (project / "src/calc").mkdir(parents=True)
+    (project / "src/calc/cli.py").touch()
+    session = Session(tmp_path, cwd=str(project))
     session.prompt(words)
-    assert any("The user said" in text for text in session.act(call)) == against
+    moved: Payload = json.loads(json.dumps(call).replace(PROJECT, f"{project}/"))
+    assert any("The user said" in text for text in session.act(moved)) == against
 
 
 @pytest.mark.parametrize(

@@ -337,7 +337,7 @@ def _read_clause(clause: Clause, before: Instruction | None) -> Instruction | No
     if kind in _RULING and (clause.asks or clause.sentence.rstrip(" \"')").endswith(("?", "？"))):
         return None
     is_aside = says(low, "aside")
-    if kind in STANDING and is_aside:
+    if kind in STANDING and (is_aside or says(low, "reversals")):  # "don't leave it as it is" orders a change
         return None
     named = find_named(clause.text)
     formed = _find_form(clause, before, named, kind, chance, is_aside)
