@@ -111,13 +111,23 @@ def test_most_of_what_rules_is_heard_in_eight_languages_and_tasks_and_reports_ar
     assert sum(heard["correction"] + heard[""]) <= 0.15 * len(heard["correction"] + heard[""])
 
 
-def test_what_is_meant_for_this_task_is_no_rule_however_often_it_is_said() -> None:
-    assert (
-        find_corrections(
-            "s", [*work(), said("for now don't change anything"), said("don't touch the parser in this PR")]
-        )
-        == []
-    )
+@pytest.mark.parametrize("stopped", [False, True])
+@pytest.mark.parametrize(
+    "words",
+    [
+        *("git push", "keep trying", "use --force", "continue", "stop", "git push origin main", "npm run build"),
+        *("mach weiter", "continue d'essayer", "sigue intentando", "continue tentando", "continua a provare"),
+        *("继续", "続けて"),
+    ],
+)
+def test_an_order_of_the_moment_is_no_rule_however_often_it_is_said(words: str, stopped: bool) -> None:
+    before = [said("", kind="interrupt")] if stopped else []
+    assert find_corrections("s", [*work(), *before, said(words)]) == []
+
+
+@pytest.mark.parametrize("words", ["for now don't change anything", "don't touch the parser in this PR"])
+def test_what_is_meant_for_this_task_is_no_rule_however_often_it_is_said(words: str) -> None:
+    assert find_corrections("s", [*work(), said(words)]) == []
 
 
 def test_only_what_says_how_things_are_done_is_found() -> None:

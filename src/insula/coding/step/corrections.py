@@ -43,6 +43,8 @@ PLAIN = 300
 RULING = 0.4
 """How probable it must be that a clause of a prompt rules something out or sets a way; that it is said again tells the
 rest."""
+_GO_AHEAD = 3
+"""Words of a go-ahead, which is an order of the moment."""
 _NAMES = r"[\w@:./-]+"
 _HEAD = 4
 """Words of a command that say what it runs."""
@@ -140,8 +142,21 @@ def find_rulings(words: str, how: str) -> "list[str]":
     if how == PROMPT and len(words) > PLAIN:
         return []
     said = [clause for clause in split_clauses(words) if not clause.asks]
+    said = [clause for clause in said if how == REJECTION or not _is_of_moment(clause.sentence)]
     kept = [clause.sentence for clause in said if how != PROMPT or _is_ruling(clause.text, clause.sentence)]
     return list(dict.fromkeys(kept))
+
+
+def _is_of_moment(sentence: str) -> bool:
+    """Whether a sentence is a bare command, or a go-ahead of a few words that deny and name nothing: "keep trying"."""
+    from insula.coding.step.instructions.clauses import says
+    from insula.coding.step.programs import KNOWN
+
+    low = sentence.lower()
+    words = re.findall(rf"{_WIDE}{{1,3}}|[^\W\d_]+", low)
+    brief = len(words) <= _GO_AHEAD or words[0] in KNOWN
+    denies = len(words) > 1 and says(low, "denies", "always")
+    return brief and not denies and not name_rules(sentence)
 
 
 def _is_ruling(clause: str, sentence: str) -> bool:
