@@ -460,6 +460,37 @@ def is_read_only(part: SimpleCommand) -> bool:
     return part.program in programs.PROBES | programs.SEARCHING | programs.FILTERS | {"cd", "echo", "printf"}
 
 
+_IDLE = frozenset(("--dry-run", "--dryrun", "--help", "--version", "--abort"))
+"""Options by which a program does not do what it is called for."""
+
+
+def only_looks(part: SimpleCommand) -> bool:
+    """Whether a simple command does nothing to the project: it looks, asks, or says what it would do."""
+    words = part.words
+    if not _IDLE.isdisjoint(words) or (len(words) == 2 and words[1] in programs.VERSION):
+        return True
+    if list_written(part) or list_deleted(part) or list_acts(words):
+        return False
+    asks = get_word(words) in (*programs.ASKS.get(words[0], ()), *programs.POLLS.get(words[0], ()))
+    return asks or is_read_only(part)
+
+
+_LEAVING_OUT = r"--?(?:ignore|exclude|deselect|skip|not|no|invert|without|x)(?:[-_]?[\w-]*)"
+
+
+def strip_excluded(part: SimpleCommand) -> "list[str]":
+    """The words of a simple command without those that it leaves out: `--ignore=tests/e2e`, `-k "not e2e"`."""
+    kept: list[str] = []
+    before = ""
+    for word in part.words:
+        option = word.split("=", 1)[0]
+        out = re.fullmatch(_LEAVING_OUT, option) or (re.fullmatch(_LEAVING_OUT, before) and word[:1] != "-")
+        if not (out or word.startswith("!") or re.search(r"(?<![\w-])not\b", word)):
+            kept.append(word)
+        before = word
+    return kept
+
+
 def names_program(part: SimpleCommand, program: str) -> bool:
     """Whether a simple command is what a person calls by a program, or by a program and what it shall do."""
     head, *rest = program.lower().split()
@@ -488,6 +519,8 @@ def _bypasses_check(part: SimpleCommand) -> bool:
 def list_acts(words: "tuple[str, ...]") -> "list[str]":
     """What a simple command does to work that others rely on."""
     name, first, rest = words[0], get_word(words), set(words[1:])
+    if not _IDLE.isdisjoint(rest):
+        return []
     if name == "git":
         return _list_git_acts(first, words, rest)
     acts = [act for act, table in programs.ACTS.items() if not rest.isdisjoint(table.get(name, ()))]
@@ -510,7 +543,7 @@ def _list_git_acts(first: str, words: "tuple[str, ...]", rest: "set[str]") -> "l
         acts = [COMMITS, "amend"] if first == "commit" and "--amend" in rest else [COMMITS]
     elif first == "push":
         forced = rest & {"-f", "--force"} or any(word.startswith("+") for word in words[2:])
-        acts = [] if rest & {"-n", "--dry-run"} else [FORCES if forced else PUSHES]
+        acts = [] if "-n" in rest else [FORCES if forced else PUSHES]
     elif first == "stash":
         acts = [STASHES] if get_word(words, 1) in {"", "push", "save"} else []
     elif first == "reset":

@@ -11,16 +11,18 @@ from insula.coding.step.action import EDIT, EXECUTE
 from insula.coding.step.command import (
     DELETES,
     adds_package,
+    get_kind,
     get_word,
-    is_read_only,
     list_acts,
     list_deleted,
     list_same_acts,
     list_written,
     make_label,
     names_program,
+    only_looks,
     parse_command,
     show_command,
+    strip_excluded,
 )
 from insula.coding.step.fingerprint import EDITS, EXECUTES, PATHS, get_patch, get_target, list_patched, read_edit
 from insula.coding.step.instructions.clauses import is_conditional, lower_text, says
@@ -42,10 +44,11 @@ from insula.coding.step.instructions.mentions import (
     list_subjects,
     make_code_pattern,
 )
-from insula.coding.step.programs import SCRATCH
+from insula.coding.step.programs import CLEARING, FORMATTERS, LINT, LINTERS, SCRATCH, SCRIPTS, TYPES
 from insula.coding.step.project import is_code, read_branch
 from insula.coding.step.shell import SimpleCommand
 from insula.coding.step.stop_words import DENIALS
+from insula.coding.step.trace import find_project_root
 from insula.foreign import real_path
 from insula.value import Value, is_object
 
@@ -225,7 +228,17 @@ def _is_not_there(instruction: Instruction, path: str, cwd: str) -> bool:
 
 def _names_file(instruction: Instruction, path: str, cwd: str) -> bool:
     """Whether an instruction names a file by a path."""
-    return any(covers_path(make_relative(own, cwd), path) for own in instruction.paths)
+    owns = [own for own in instruction.paths if own.startswith(("/", "~", "..")) or not _is_elsewhere(path, cwd)]
+    return any(covers_path(make_relative(own, cwd), path) for own in owns)
+
+
+def _is_elsewhere(path: str, cwd: str) -> bool:
+    """Whether a path leads out of the project that a folder belongs to: what it holds is not what a name means."""
+    if not cwd or not (path.startswith(("/", "..", "~")) or path[1:3] == ":/"):
+        return False
+    root = find_project_root(cwd).replace("\\", "/").rstrip("/")
+    real = real_path(os.path.join(cwd, os.path.expanduser(path))).replace("\\", "/")
+    return not f"{real}/".startswith(f"{root}/")
 
 
 def covers_path(own: str, path: str) -> bool:
@@ -303,12 +316,12 @@ def _find_banned_run(instruction: Instruction, call: CallEffects, cwd: str, free
         return ""
     for run in call.runs:
         named = any(names_program(run, program) for program in instruction.programs)
-        if named or (instruction.kind == HOW and _is_rival(instruction.likes, run)):
+        if (named and not only_looks(run)) or (instruction.kind == HOW and _is_rival(instruction.likes, run)):
             return show_command(run)
     if instruction.kind != BAN:
         return ""
     if telling := list_command_names(instruction):
-        meant = (run for run in call.runs if _is_named(run, telling, instruction) and not is_read_only(run))
+        meant = (run for run in call.runs if _is_named(run, telling, instruction) and not only_looks(run))
         return next(map(show_command, meant), "")
     if added := next((run for run in call.runs if _adds_ruled_out(instruction, run)), None):
         return show_command(added)
@@ -322,8 +335,15 @@ def _is_named(run: SimpleCommand, telling: "set[str]", instruction: Instruction)
     """Whether a command is the one that such words name: "don't run the e2e tests" and `npm run e2e`. What is not to be
     used or added is the program itself or a package: "do not add comments" says nothing of `gh pr view --comments`."""
     if says(instruction.clause.lower(), "runs"):
-        return telling <= _split_names(" ".join(run.words))
+        return _may_run(run) and telling <= _split_names(" ".join(strip_excluded(run)))
     return any(names_program(run, name) for name in telling) or _adds_ruled_out(instruction, run)
+
+
+def _may_run(run: SimpleCommand) -> bool:
+    """Whether a simple command may run what its words name: a linter only reads it, and git, `mv` and `sed` run
+    nothing."""
+    reads = run.program in LINTERS | FORMATTERS or get_kind(run.words) in {LINT, TYPES}
+    return not (run.program in {"git", "sed"} | CLEARING or (reads and run.program not in SCRIPTS))
 
 
 def _adds_ruled_out(instruction: Instruction, run: SimpleCommand) -> bool:
