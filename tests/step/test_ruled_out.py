@@ -131,7 +131,7 @@ ACTS = {
     "install": "go get example.com/x",
     "delete": "rm -rf build",
     "run npm": "npm test",
-    "run pip": "pip list",
+    "run pip": "pip uninstall x",
     "touch vendor": "vendor/a.go",
     "touch src/gen/api.ts": "src/gen/api.ts",
 }
@@ -180,9 +180,33 @@ def test_what_only_sounds_like_it_rules_nothing_out(tmp_path: Path, words: str) 
         ("Don't add lodash.", "npm install lodash", True),
         ("Don't use foreman here.", "foreman start", True),
         ("Fix it. Don't run the e2e tests.", "npm run e2e", True),
+        ("Don't run the e2e tests.", "pytest -q tests/e2e", True),
+        ("Don't run the e2e tests.", "pytest -q --ignore=tests/e2e", False),
+        ("Don't run the e2e tests.", "pytest --deselect tests/e2e", False),
+        ("Don't run the e2e tests.", "pytest -k 'not e2e' tests", False),
+        ("Don't run the e2e tests.", "pnpm test --exclude 'e2e/**'", False),
+        ("Don't run the e2e tests.", "go test -skip E2E ./...", False),
+        ("Don't run the e2e tests.", "npx eslint tests/e2e", False),
+        ("Don't run the e2e tests.", "git add tests/e2e", False),
+        # what only looks, or does nothing
+        ("Don't commit anything.", "git commit --dry-run", False),
+        ("Nichts committen!", "git commit --dry-run", False),
+        ("Don't merge it yourself.", "git merge --abort", False),
+        ("Don't publish.", "npm publish --dry-run", False),
+        ("Use pnpm, not npm.", "npm view lodash", False),
+        ("Use pnpm, not npm.", "npm --version", False),
+        ("Use pnpm, not npm.", "npm test", True),
+        ("Usa pnpm, no npm.", "npm info lodash", False),
+        ("Don't use docker.", "docker ps", False),
+        ("Don't use docker.", "docker compose up", True),
+        ("Don't use sed.", "sed -n 1,3p a.py", False),
+        ("Don't use sed.", "sed -i s/a/b/ a.py", True),
+        ("Don't touch vendor/.", "rm -rf /elsewhere/vendor", False),
+        ("No toques vendor/.", "rm -rf ../other/vendor", False),
+        ("Don't touch vendor/.", "rm -rf vendor/x", True),
     ],
 )
-def test_what_is_not_to_be_used_or_added_is_a_program_or_a_package_and_no_word_of_a_command(
+def test_a_command_breaks_what_it_does_and_not_what_it_names_leaves_out_or_looks_at(
     tmp_path: Path, words: str, command: str, ruled_out: bool
 ) -> None:
     session = Session(tmp_path)
@@ -289,12 +313,22 @@ def test_a_sentence_that_rules_something_out_is_heard_to_its_end(
     assert any("The user said" in text for text in session.act(moved)) == against
 
 
+TOUCHED = edits(f"{PROJECT}vendor/a.py")
+
+
 @pytest.mark.parametrize(
-    "words",
-    ["Don't touch vendor/ and don't commit.", "Don't touch vendor/ or legacy/.", "Don't touch vendor/. Don't commit."],
+    ("words", "first", "same", "other"),
+    [
+        ("Don't touch vendor/ and don't commit.", TOUCHED, TOUCHED, runs("git commit -am done")),
+        ("Don't touch vendor/ or legacy/.", TOUCHED, TOUCHED, edits(f"{PROJECT}legacy/a.py")),
+        ("Don't touch vendor/. Don't commit.", TOUCHED, runs("sed -i s/a/b/ vendor/a.py"), runs("git commit -am done")),
+        ("Don't touch vendor/.", TOUCHED, TOUCHED, edits(f"{PROJECT}vendor/b.py")),
+        ("Finger weg von vendor/.", TOUCHED, TOUCHED, edits(f"{PROJECT}vendor/b.py")),
+        ("Don't delete anything.", runs("rm -rf build"), runs("rm -rf build"), runs("rm -rf src")),
+    ],
 )
-def test_to_allow_what_one_ban_rules_out_allows_nothing_that_another_of_the_same_sentence_does(
-    tmp_path: Path, words: str
+def test_what_the_user_lets_pass_is_that_file_or_act_and_nothing_else_that_was_ruled_out(
+    tmp_path: Path, words: str, first: Payload, same: Payload, other: Payload
 ) -> None:
     session = Session(tmp_path)
     session.prompt(words)
@@ -305,10 +339,8 @@ def test_to_allow_what_one_ban_rules_out_allows_nothing_that_another_of_the_same
         session.tell(about, 5)
         return question
 
-    first, again = edits(f"{PROJECT}vendor/a.py"), edits(f"{PROJECT}vendor/b.py")
-    other = edits(f"{PROJECT}legacy/a.py") if "legacy" in words else runs("git commit -am done")
-    assert "vendor/a.py" in make(first, "one")
-    assert make(again, "two") == ""
+    assert "The user said" in make(first, "one")
+    assert make(same, "two") == ""
     assert "The user said" in make(other, "three")
 
 

@@ -86,12 +86,14 @@ ASKED = "asked "
 
 
 def _note_allowed(state: State, action: Action) -> State:
-    """The state after a call that the user was asked about, and that was made: they are not asked that again."""
+    """The state after a call that the user was asked about, and that was made: they are not asked about that file or
+    act again, and the agent is not told of it."""
     if not action.breaks or not action.ran or f"{ASKED}{action.id}" not in state.keys:
         return state
-    from insula.coding.step.senses.against_words import make_key
+    from insula.coding.step.senses.against_words import make_key, name_allowed
 
-    return state.replace(keys=(*state.keys, make_key(state, action.breaks[0]))[-KEYS:])
+    allowed = (make_key(state, action.breaks[0]), name_allowed(state, action.breaks))
+    return state.replace(keys=(*state.keys, *allowed)[-KEYS:])
 
 
 def _drop_silent(state: State, on: frozenset[str]) -> State:
@@ -160,9 +162,18 @@ def foresee_action(state: State, action: Action, on: frozenset[str] = DEFAULT, a
     action = action.replace(nth=turn)
     felt = (each.foresee(state, action) for each in senses_before(on))
     readings = tuple(reading.replace(ahead=True) for reading in felt if reading is not None)
-    if asks and readings and readings[0].said and readings[0].key not in state.keys:
+    if asks and readings and readings[0].said and not _is_allowed(state, action):
         return _ask_user(state, readings[0], action).replace(readings=readings)
     return _tell_once(state, readings).replace(readings=readings)
+
+
+def _is_allowed(state: State, action: Action) -> bool:
+    """Whether the user has let just this pass since their last message."""
+    if not action.breaks:
+        return False
+    from insula.coding.step.senses.against_words import name_allowed
+
+    return name_allowed(state, action.breaks) in state.keys
 
 
 def _ask_user(state: State, reading: Reading, action: Action) -> Sensed:

@@ -33,6 +33,14 @@ def make_key(state: State, word: str) -> str:
     return f"word {word} {state.carry.user_turn}"
 
 
+def name_allowed(state: State, breaks: "tuple[str, ...]") -> str:
+    """What a breach that the user has let pass is known by: this file, or this act, and not all that is ruled out."""
+    word, _, how, target = breaks
+    program, *rest = target.split()
+    is_act = how == "runs" and rest and not rest[0].startswith("-")
+    return f"allowed {make_key(state, word)} {f'{program} {rest[0]}' if is_act else target}"
+
+
 def _find_breach(state: State, action: Action) -> tuple[str, ...]:
     if not state.words or action.kind not in {EDIT, EXECUTE}:
         return ()
