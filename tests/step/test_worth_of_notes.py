@@ -2,6 +2,7 @@
 
 import time
 from pathlib import Path
+from typing import Any
 
 import pytest
 from harness import run_insula
@@ -54,6 +55,47 @@ def test_a_person_calls_a_note_wrong_to_their_agent_and_takes_it_back(home: Path
     assert "helped" in session.prompt("Insula: helped. And go on with the prices.")
     assert "migrations/" in tell_again("three")[1]
     assert "You called 0 of 2 a false alarm" in run_insula("worth").out
+
+
+VENDOR, API = edits("/home/dev/project/vendor/a.py"), edits("/home/dev/project/api/api_test.go")
+BANS = ("Don't touch vendor/.", "Don't touch api/.")
+
+
+@pytest.mark.parametrize(
+    ("other", "call", "silent"),
+    [
+        (BANS[0], VENDOR, True),
+        (BANS[0], edits("/home/dev/project/vendor/b.py"), True),
+        (BANS[1], API, False),
+        ("Finger weg von api/.", API, False),
+    ],
+)
+def test_a_false_alarm_silences_the_word_that_it_was_said_of_and_no_other(
+    home: Path, other: str, call: dict[str, Any], silent: bool
+) -> None:
+    def ask(name: str, words: str, call: dict[str, Any]) -> tuple[Session, str]:
+        session = Session(home, name)
+        session.at = time.time() - 3_600
+        session.prompt(words)
+        return session, session.tell(call | {"hook_event_name": "PreToolUse"}, 5)
+
+    for name in ("one", "two", "three"):
+        session, _ = ask(name, BANS[0], VENDOR)
+    assert f'no more about your words "{BANS[0]}".' in session.prompt("insula: wrong")
+    assert "You called 1 of 3 a false alarm" in run_insula("worth").out
+    assert (ask("four", other, call)[1] == "") == silent
+
+
+def test_a_false_alarm_silences_the_failure_that_it_was_said_of_and_no_other(home: Path) -> None:
+    session = trouble(home)
+    assert "no more about `pytest` (fails again and again as it did then, " in session.prompt("insula: wrong")
+    assert not trouble(home, "again").said
+    other = Session(home, "other")
+    other.at = time.time() - 3_600
+    for number in range(3):
+        other.act(fails("pytest -q", pytest_fails(number).replace("test_total", "test_tax")))
+        other.act(edits(new=f"b{number}"))
+    assert other.said
 
 
 def test_a_word_on_a_note_that_was_never_said_does_nothing(home: Path) -> None:

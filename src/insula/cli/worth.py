@@ -86,16 +86,16 @@ def of_talk(user: str) -> list[EffectRow]:
 
 @app.command()
 def wrong(name: Annotated[str, typer.Argument(metavar="ID", help="As `insula worth --all` shows it.")]) -> None:
-    """Say that a note was a false alarm: its kind is not said again in that project."""
+    """Say that a note was a false alarm: what it was about is not said again in that project."""
     trouble = note_verdict(str(find_home()), name, right=False, now=time.time())
-    print(f"Noted as a false alarm. Nothing more is said in that project about: {trouble.family}.")
+    print(f"Noted as a false alarm. In that project Insula says no more about {trouble.about}.")
 
 
 @app.command()
 def helped(name: Annotated[str, typer.Argument(metavar="ID", help="As `insula worth --all` shows it.")]) -> None:
-    """Say that a note helped; where its kind was called a false alarm in that project, it is said again."""
-    note_verdict(str(find_home()), name, right=True, now=time.time())
-    print("Noted. Its kind is said in that project as before.")
+    """Say that a note helped; where it was called a false alarm, what it was about is said again in that project."""
+    trouble = note_verdict(str(find_home()), name, right=True, now=time.time())
+    print(f"Noted. In that project Insula speaks as before about {trouble.about}.")
 
 
 def print_worth(worth: HookWorth, console: Console, *, everything: bool = False) -> None:

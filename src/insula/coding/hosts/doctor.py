@@ -217,7 +217,8 @@ def _check_switches(house: Path, here: Path) -> Iterator[HostCheck]:
 
 def _list_senses(house: Path) -> Iterator[HostCheck]:
     """Each sense: whether it speaks, what it notices, and why it does or does not; those that speak first."""
-    on, alarms = switch.list_senses(house), Counter(sense for _, sense, _ in list_false_alarms(str(house)))
+    on, called = switch.list_senses(house), list_false_alarms(str(house)).items()
+    alarms = Counter(sense for (_, sense, _), notes in called for _ in notes)
     for row in sorted(MEASURED, key=lambda row: row.sense not in on):
         is_on = row.sense in on
         says = f"{'on' if is_on else 'off'}: {load_sense(row.sense).LABEL} ({row.explain_default(is_on)})"

@@ -60,6 +60,8 @@ class NotedTrouble:
     at: float
     sense: str
     family: str
+    about: str
+    """What it is about, as its reader may call it: what is silenced where they call it a false alarm."""
     text: str = ""
     """The last one."""
     rung: int = 0
@@ -68,7 +70,7 @@ class NotedTrouble:
     withheld: bool = False
     """By lot, so that it can be compared."""
     wrong: bool = False
-    """Whether its kind was called a false alarm in that project."""
+    """Whether a person called it a false alarm."""
     helped: bool = False
     """Whether a person said so."""
     heeded: bool | None = None
@@ -199,7 +201,8 @@ def measure_worth(home: str, days: float, now: float) -> HookWorth:
     worth.troubles.sort(key=lambda trouble: -trouble.at)
     wrong, right = list_false_alarms(home), list_helped(home)
     for trouble in worth.troubles:
-        trouble.wrong, trouble.helped = (trouble.project, trouble.sense, trouble.family) in wrong, trouble.id in right
+        trouble.wrong = trouble.id in wrong.get((trouble.project, trouble.sense, trouble.about), ())
+        trouble.helped = trouble.id in right
     worth.rules = _list_rules(home, since, now)
     worth.effects = [
         make_row("notes", TURNS, _compare_notes(every, now)),
@@ -225,7 +228,7 @@ def find_trouble(home: str, name: str) -> NotedTrouble | None:
 
 
 def note_verdict(home: str, name: str, *, right: bool, now: float) -> NotedTrouble:
-    """Note a person's word on a text: that it helped, or that it was a false alarm, which ends its kind there.
+    """Note a person's word on a text: that it helped, or that it was a false alarm, which ends what it is about there.
 
     Raises:
         InputError: nothing was said under that id.
@@ -235,8 +238,7 @@ def note_verdict(home: str, name: str, *, right: bool, now: float) -> NotedTroub
     if trouble is None:
         raise InputError(f"Nothing was said under the id {name[:20]!r}; `insula worth --all` shows the ids.")
     try:
-        kind = (trouble.project, trouble.sense, trouble.family)
-        write_verdict(home, kind, now, helped=trouble.id if right else "")
+        write_verdict(home, (trouble.project, trouble.sense, trouble.about), now, trouble.id, helped=right)
     except OSError as error:
         raise StoreFull(f"{home!r} cannot be written ({error.strerror or error}); make room there.") from error
     return trouble
@@ -265,6 +267,7 @@ def _read_troubles(session: str, records: list[Record]) -> list[NotedTrouble]:
                     at=record["at"],
                     sense=str(record.get("sense", "")),
                     family=str(record.get("family", "")),
+                    about=str(record.get("about") or record.get("family", "")),
                     withheld=record.get("withheld") is True,
                 )
                 _look_near(troubles[name], _list_following(records, place))

@@ -236,7 +236,8 @@ ASKS = _read_table(
     "git blame branch cat-file check-ignore check-ref-format config describe diff grep log "
     "ls-files ls-remote merge-base remote rev-parse show show-ref status symbolic-ref tag, "
     "npm audit bin config info list ls outdated root view why, pnpm info list ls outdated view why, "
-    "yarn info list why, pip check freeze index list show, brew info list, docker image images info network version volume, gh auth, "
+    "yarn info list why, pip check freeze index list show, brew info list, "
+    "docker image images info network version volume, gh auth, "
     "kubectl config version, apt list show, dpkg -L -l -s, cargo metadata tree, go env list version, "
     "conda info list"
 )

@@ -3,17 +3,19 @@
 A text that climbs the ladder is withheld for a whole trouble, by lot, in a share of troubles that is disclosed (10 %,
 `INSULA_HOLDOUT`): only then can be known what it changes. The draw is by trouble, so that all its rungs fare alike.
 
-    trace:       {"e": "text", "id", "project", "at", "sense", "form", "rung", "key", "family", "text", "withheld"}
+    trace:       {"e": "text", "id", "project", "at", "sense", "form", "rung", "key", "family", "about", "text",
+                  "withheld"}
                  {"e": "heeded", "id", "yes"}, {"e": "ended", "id", "turns", "seconds", "tokens"}
-    quiet.jsonl  {"project", "family", "sense"}: what a person called a false alarm; with "helped", the id of a text,
-                 that it was none: the last word on a kind counts
+    quiet.jsonl  {"project", "family", "sense", "id"}: that a person called the text of that id a false alarm, and what
+                 it was about is not said again; with "helped", the id of a text, that it was none: the last word counts
 """
 
 import re
 
 from insula.coding.step import trace
 from insula.coding.step.digests import hash_text
-from insula.coding.step.senses import CLIMBING
+from insula.coding.step.instructions.instruction import TOLD_AGAIN
+from insula.coding.step.senses import CLIMBING, load_sense
 from insula.coding.step.trace import append_lines, parse_records, read_end
 
 TYPE_CHECKING = False
@@ -31,8 +33,8 @@ WRONG = "insula: wrong"
 """What a person writes to their agent to call the last note a false alarm; `insula: helped` takes it back."""
 _VERDICT = re.compile(r"\s*\[?insula\]?\s*[:：]\s*(wrong|helped)(?!\w)[\s.,;:!-]*", re.IGNORECASE)
 NOTED = {
-    "wrong": "[insula] Noted as a false alarm: nothing like the last note is said in this project again. This was said "
-    "to Insula, and nothing is to be done about it here.",
+    "wrong": "[insula] Noted as a false alarm: in this project Insula says no more about {0}. This was said to Insula, "
+    "and nothing is to be done about it here.",
     "helped": "[insula] Noted that the last note helped. This was said to Insula, and nothing is to be done about it "
     "here.",
     "": "[insula] Insula has said nothing lately that this could be about. Nothing is to be done about it here.",
@@ -50,8 +52,9 @@ def note_text(home: str, session: str, agent: str, cwd: str, sensed: "Sensed", n
     if reading is None:
         return ""
     family = reading.goal.family if reading.goal else reading.form or reading.sense
-    project = trace.hash_project(cwd)
-    if (project, reading.sense, family) in list_false_alarms(home):
+    about, project = name_about(sensed), trace.hash_project(cwd)
+    alarms = list_false_alarms(home)
+    if (project, reading.sense, about) in alarms or (reading.goal and (project, reading.sense, family) in alarms):
         return ""
     withheld = reading.sense in CLIMBING and _is_withheld(home, session, reading.key)
     note: Record = {
@@ -64,10 +67,27 @@ def note_text(home: str, session: str, agent: str, cwd: str, sensed: "Sensed", n
         "rung": sensed.rung,
         "key": reading.key,
         "family": family,
+        "about": about,
         "text": sensed.text,
     }
     trace.append_records(trace.get_folder(home, session, agent), {**note, "withheld": True} if withheld else note)
     return "" if withheld else sensed.text
+
+
+def name_about(sensed: "Sensed") -> str:
+    """What a text is about, as its reader may call it: one word of theirs, one failure, one call; empty for no text."""
+    reading = sensed.said
+    if reading is None:
+        return ""
+    if reading.sense == TOLD_AGAIN:
+        return f"your words {', '.join(line[2:] for line in sensed.text.splitlines()[1:])}, told again"
+    if reading.said:
+        return f'your words "{reading.said}"'
+    label, how = load_sense(reading.sense).LABEL, ""
+    if reading.goal is not None:
+        failure = reading.goal.failure
+        how = f" as it did then, {hash_text(str(sorted(failure.names)) if failure.names else reading.goal.error, 6)}"
+    return f"`{reading.label}` ({label}{how})" if reading.label else f"{label}{how}"
 
 
 def name_trouble(session: str, key: str) -> str:
@@ -82,13 +102,17 @@ def _is_withheld(home: str, session: str, key: str) -> bool:
     return share > 0 and is_drawn(read_salt(home), f"{session} {key}", share)
 
 
-def list_false_alarms(home: str) -> "set[Kind]":
-    """What a person has called a false alarm, and not taken back: project, sense and family."""
-    last = {
-        (str(record.get("project")), str(record.get("sense")), str(record.get("family"))): record
-        for record in _read_quiet(home)
-    }
-    return {kind for kind, record in last.items() if not record.get("helped")}
+def list_false_alarms(home: str) -> "dict[Kind, set[str]]":
+    """What a person has called a false alarm, and not taken back: project, sense and what it was about, each with the
+    ids of the texts that they called so."""
+    alarms: dict[Kind, set[str]] = {}
+    for record in _read_quiet(home):
+        kind = (str(record.get("project")), str(record.get("sense")), str(record.get("family")))
+        if record.get("helped"):
+            alarms.pop(kind, None)
+        else:
+            alarms.setdefault(kind, set()).add(str(record.get("id", "")))
+    return alarms
 
 
 def list_helped(home: str) -> "set[str]":
@@ -96,18 +120,17 @@ def list_helped(home: str) -> "set[str]":
     return {str(record["helped"]) for record in _read_quiet(home) if record.get("helped")}
 
 
-def write_verdict(home: str, kind: "Kind", now: float, helped: str = "") -> None:
-    """Note a person's word on a kind of text in a project: a false alarm, which ends it there, or that one helped.
+def write_verdict(home: str, kind: "Kind", now: float, name: str, *, helped: bool) -> None:
+    """Note a person's word on a text: a false alarm, which ends what it is about in its project, or that it helped.
 
     Args:
-        helped: the id of the text that did; empty for a false alarm.
+        name: the id of the text.
 
     Raises:
         OSError: it cannot be written.
     """
-    word = {"helped": helped} if helped else {}
     record = dict(zip(("project", "sense", "family"), kind, strict=True))
-    append_lines(f"{home}/{QUIET}", [{**record, **word, "t": now}])
+    append_lines(f"{home}/{QUIET}", [{**record, "helped" if helped else "id": name, "t": now}])
 
 
 def read_verdict(prompt: str) -> "tuple[str, str]":
@@ -126,9 +149,10 @@ def note_word(home: str, session: str, verdict: str, now: float) -> str:
     last = next((each for each in reversed(records) if each.get("e") == TEXT and not each.get("withheld")), None)
     if last is None:
         return NOTED[""]
-    kind = (str(last.get("project", "")), str(last.get("sense", "")), str(last.get("family", "")))
-    write_verdict(home, kind, now, helped=str(last.get("id", "")) if verdict == "helped" else "")
-    return NOTED[verdict]
+    about = str(last.get("about") or last.get("family", ""))
+    kind = (str(last.get("project", "")), str(last.get("sense", "")), about)
+    write_verdict(home, kind, now, str(last.get("id", "")), helped=verdict == "helped")
+    return NOTED[verdict].format(about)
 
 
 def _read_quiet(home: str) -> "Iterator[Record]":

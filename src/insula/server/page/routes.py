@@ -233,8 +233,8 @@ async def _over_time(service: Service, user: str) -> Mapping[str, Any]:
 
 
 WORDS = {
-    "helped": "Noted: it helped. Its kind is said in that project as before.",
-    "wrong": "Noted as a false alarm: its kind is not said again in that project, until you say that one helped.",
+    "helped": "Noted: it helped. What it is about is said there as before.",
+    "wrong": "Noted as a false alarm: what it is about is not said there again, until you say that it helped.",
 }
 """What a person may say of a text of the hook, and what they are told then."""
 
