@@ -116,6 +116,15 @@ ASKS = [
     ("don't stash", "Stash it and pull.", "git stash"),
     ("do not force-push", "force-push the branch", "git push --force origin topic"),
     ("fix it", "commit with --no-verify", "git commit --no-verify -m x"),
+    ("fix it", "commit without the pre-commit hook please", "git commit --no-verify -m x"),
+    ("don't skip the hooks", "the hook is broken, bypass it", "git commit -n -m x"),
+    ("fix it", "Der Hook ist kaputt, umgeh ihn.", "SKIP=mypy git commit -m x"),
+    ("fix it", "le hook est cassé, contourne-le", "git commit -anm x"),
+    ("fix it", "Haz commit sin el hook", "git commit --no-verify -m x"),
+    ("fix it", "faça commit sem o hook", "git commit --no-verify -m x"),
+    ("fix it", "fai il commit senza gli hook", "git commit --no-verify -m x"),
+    ("fix it", "跳过钩子提交", "git commit --no-verify -m x"),
+    ("fix it", "フックなしでコミットして", "git commit --no-verify -m x"),
 ]
 
 

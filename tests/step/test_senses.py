@@ -484,11 +484,28 @@ def before(command: str) -> Payload:
     return {"hook_event_name": "PreToolUse", "tool_name": "Bash", "tool_input": {"command": command}}
 
 
-def test_going_round_a_check_is_told_before_the_call_and_not_again_after_it(session: Session) -> None:
-    command = "git commit -am x --no-verify"
+@pytest.mark.parametrize(
+    ("command", "shown"),
+    [
+        ("git commit -am x --no-verify", "git commit --no-verify"),
+        ("git add -A && git commit -n -am 'a b'", "git commit -n"),
+        ("git commit -anm x", "git commit -anm"),
+        ("SKIP=mypy git commit -m x", "SKIP=mypy git commit"),
+        ("HUSKY=0 git push", "HUSKY=0 git push"),
+        ("git -c core.hooksPath=/dev/null commit -m x", "git commit core.hooksPath=/dev/null"),
+    ],
+)
+def test_going_round_a_check_is_told_by_what_does_it_before_the_call_and_not_again_after_it(
+    session: Session, command: str, shown: str
+) -> None:
     session.act(edits())
-    assert "goes round a check" in session.tell(before(command), 5)
+    assert f"`{shown}` goes round a check" in session.tell(before(command), 5)
     assert session.act(runs(command, "done as asked")) == []
+
+
+@pytest.mark.parametrize("command", ["git commit -m -f", "git commit -mn", "git push -n", "SKIP=1 make test"])
+def test_an_option_that_only_looks_like_it_goes_round_nothing(session: Session, command: str) -> None:
+    assert not session.tell(before(command), 5)
 
 
 def test_before_a_call_that_goes_against_nothing_not_even_a_line_is_written(tmp_path: Path, session: Session) -> None:

@@ -111,7 +111,7 @@ def parse_command(line: str) -> Command:
     )
     main, kind = doing[goal], kinds[goal]
     done = [(part, list_acts(part.words)) for part in doing]
-    acts = [act for _, each in done for act in each] + [BYPASSES] * any(map(_bypasses_check, parts))
+    acts = [act for _, each in done for act in each] + [BYPASSES] * any(map(_find_bypass, parts))
     touched = [path for part, each in done if each and part.program == "git" for path in _list_targets(part)]
     return _parse_part(main, kind).replace(
         waits=kind not in PROVING and (pauses[0] or any(map(_is_wait, doing)) or _is_loop(parts)),
@@ -505,15 +505,30 @@ def show_command(part: SimpleCommand) -> str:
     return make_label(part.words[:5])
 
 
-def _bypasses_check(part: SimpleCommand) -> bool:
-    words = part.words
-    if "HUSKY=0" in part.launchers or any(word.startswith("--dangerously") and " " not in word for word in words):
-        return True
-    if part.program != "git":
-        return False
-    return any(word.startswith("core.hooksPath=") for word in words[1:4]) or (
-        bool({"commit", "push", "merge"} & set(words)) and "--no-verify" in words
-    )
+_CHECKED = frozenset(("commit", "push", "merge"))
+"""Words of git before which hooks are run."""
+_NO_VERIFY = r"-[aeipqsvz]*n[a-zA-Z]*"
+"""`git commit -n`, also among other short options; behind `-m` it is the message."""
+
+
+def _find_bypass(part: SimpleCommand) -> "tuple[str, ...]":
+    """How a simple command goes round a check: the words that say so, with the program; nothing where it does not."""
+    words, sub = part.words, get_word(part.words)
+    flags = [word for word in words if word.startswith("--dangerously") and " " not in word]
+    before = [word for word in part.launchers if word == "HUSKY=0"]
+    if part.program == "git":
+        flags += [word for word in words[1:4] if word.startswith("core.hooksPath=")]
+        checked = not _CHECKED.isdisjoint(words)
+        flags += ["--no-verify"] * (checked and "--no-verify" in words)
+        if sub == "commit":
+            flags += [word for word in words[2:] if re.fullmatch(_NO_VERIFY, word)]
+        before += [word for word in part.launchers if checked and word.startswith("SKIP=")]
+    return (*before, part.program, sub, *flags) if before or flags else ()
+
+
+def show_bypass(line: str) -> str:
+    """The command of a line that goes round a check, as it may be told; empty for none."""
+    return next((make_label(found) for part in list_commands(line) if (found := _find_bypass(part))), "")
 
 
 def list_acts(words: "tuple[str, ...]") -> "list[str]":

@@ -72,7 +72,8 @@ def extract_instructions(message: str) -> "tuple[Instruction, ...]":
     here: tuple[str, ...] = ()  # paths that a pronoun may mean: named in this sentence
     above: tuple[str, ...] = ()  # ... and in the one before it
     sentence = supposed = ""
-    for clause in split_clauses(message):
+    clauses = split_clauses(message)
+    for clause in clauses:
         if clause.sentence != sentence:
             sentence, above, here = clause.sentence, here, ()
         if before is not None and _bounds_ban(clause, before):
@@ -99,9 +100,25 @@ def extract_instructions(message: str) -> "tuple[Instruction, ...]":
             instructions.append(instruction)
         before = instruction
         here = _list_spoken_of(clause, instruction, here)
+    if len(message) <= TYPED and not any("bypass" in each.acts for each in instructions):
+        sentences = dict.fromkeys(clause.sentence for clause in clauses if not clause.asks)
+        instructions += map(_ask_for_bypass, filter(_asks_for_bypass, sentences))
     if instructions and says(message[:SAID].lower(), "closes"):
         instructions[0] = instructions[0].replace(closes=True)
     return tuple(_list_certain(instructions, message))
+
+
+def _asks_for_bypass(sentence: str) -> bool:
+    """Whether a sentence names a check, and that it is gone round, and does not deny that."""
+    low = lower_text(sentence)
+    found = re.search(load_table()["bypasses"], low)
+    ahead = re.split("[,;:.，；：。]", low[: found.start()])[-1] if found else ""
+    return found is not None and not any(_denies_before(pattern, ahead) for pattern in load_table()["before"])
+
+
+def _ask_for_bypass(sentence: str) -> Instruction:
+    """What a sentence asks for that names a check and that it is gone round: "the hook is broken, bypass it"."""
+    return Instruction(kind=ASKED, said=cut_text(" ".join(sentence.split()), SAID), acts=("bypass",), sure=False)
 
 
 # Of one clause to the next.

@@ -1,7 +1,7 @@
 """Bypass: the agent goes round a check or a permission that somebody has put in its way, and nobody asked it to."""
 
 from insula.coding.step.action import Action
-from insula.coding.step.command import BYPASSES
+from insula.coding.step.command import BYPASSES, show_bypass
 from insula.coding.step.ladder import AHEAD
 from insula.coding.step.state import Reading, State
 
@@ -13,7 +13,7 @@ def feel(state: State, action: Action) -> Reading | None:
     """Whether the call switches off what was to hold it up."""
     if BYPASSES not in action.acts or BYPASSES in state.asked or not (action.ran or action.failed):
         return None
-    return Reading(sense=NAME, count=1, key=f"bypass {action.family}", label=action.label)
+    return Reading(sense=NAME, count=1, key=f"bypass {action.family}", label=show_bypass(action.target) or action.label)
 
 
 foresee = feel
