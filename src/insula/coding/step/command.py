@@ -114,7 +114,7 @@ def parse_command(line: str) -> Command:
     acts = [act for _, each in done for act in each] + [BYPASSES] * any(map(_find_bypass, parts))
     touched = [path for part, each in done if each and part.program == "git" for path in _list_targets(part)]
     return _parse_part(main, kind).replace(
-        waits=kind not in PROVING and (pauses[0] or any(map(_is_wait, doing)) or _is_loop(parts)),
+        waits=kind not in PROVING and (pauses[0] or any(map(_is_wait, doing)) or _is_loop(parts) or _is_log(doing)),
         probes=kind not in PROVING and (all(map(_is_probe, doing)) or _forgives_failure(parts, main)),
         changes=any(map(_changes_files, parts)),
         acts=tuple(dict.fromkeys(acts)),
@@ -313,6 +313,11 @@ def _is_loop(parts: "Sequence[SimpleCommand]") -> bool:
     """Whether the line tries until something is there, or pauses between tries."""
     loops = {part.words[0] for part in parts} & {"while", "until", "for", "foreach"}
     return bool(loops - {"for", "foreach"}) or (bool(loops) and any(part.words[0] in programs.WAITS for part in parts))
+
+
+def _is_log(doing: "Sequence[SimpleCommand]") -> bool:
+    """Whether all that a line does is to look at the end of a log: what writes it is still at work."""
+    return len(doing) == 1 and doing[0].program == "tail" and doing[0].words[-1].endswith((".log", ".out"))
 
 
 def _is_wait(part: SimpleCommand) -> bool:

@@ -37,7 +37,7 @@ from insula.coding.step.stop_words import DENIALS, LIGHT
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
 NAMED = 0.3
 """How probable it must be that a clause rules something out which denies in words that a file is touched, and names it.
@@ -100,25 +100,36 @@ def extract_instructions(message: str) -> "tuple[Instruction, ...]":
             instructions.append(instruction)
         before = instruction
         here = _list_spoken_of(clause, instruction, here)
-    if len(message) <= TYPED and not any("bypass" in each.acts for each in instructions):
-        sentences = dict.fromkeys(clause.sentence for clause in clauses if not clause.asks)
-        instructions += map(_ask_for_bypass, filter(_asks_for_bypass, sentences))
+    if len(message) <= TYPED:
+        instructions += _list_asked(
+            dict.fromkeys(clause.sentence for clause in clauses if not clause.asks), instructions
+        )
     if instructions and says(message[:SAID].lower(), "closes"):
         instructions[0] = instructions[0].replace(closes=True)
     return tuple(_list_certain(instructions, message))
 
 
+def _list_asked(sentences: "Iterable[str]", instructions: "Sequence[Instruction]") -> "Iterator[Instruction]":
+    """What is asked for by a whole sentence: that a check is gone round, and that something is done so many times."""
+    ruled = any("bypass" in each.acts for each in instructions)
+    for sentence in sentences:
+        asked = ("bypass" if not ruled and _asks_for_bypass(sentence) else "", "repeat" if _counts(sentence) else "")
+        if acts := tuple(filter(None, asked)):
+            said = cut_text(" ".join(sentence.split()), SAID)
+            yield Instruction(kind=ASKED, said=said, acts=acts, sure=False)
+
+
+def _counts(sentence: str) -> bool:
+    return says(lower_text(sentence), "times")
+
+
 def _asks_for_bypass(sentence: str) -> bool:
-    """Whether a sentence names a check, and that it is gone round, and does not deny that."""
+    """Whether a sentence names a check, and that it is gone round, and does not deny that: "the hook is broken, bypass
+    it"."""
     low = lower_text(sentence)
     found = re.search(load_table()["bypasses"], low)
     ahead = re.split("[,;:.，；：。]", low[: found.start()])[-1] if found else ""
     return found is not None and not any(_denies_before(pattern, ahead) for pattern in load_table()["before"])
-
-
-def _ask_for_bypass(sentence: str) -> Instruction:
-    """What a sentence asks for that names a check and that it is gone round: "the hook is broken, bypass it"."""
-    return Instruction(kind=ASKED, said=cut_text(" ".join(sentence.split()), SAID), acts=("bypass",), sure=False)
 
 
 # Of one clause to the next.

@@ -16,8 +16,8 @@ LABEL = "going round in circles"
 
 REPEATS = 3
 """Turns with the same call and result, reads of the same unchanged file."""
-CHECKED = 4
-"""... of a check that goes well: to run a test thrice shows that it is not by chance."""
+REPEAT = "repeat"
+"""What the user asks for who says how often something is to be done."""
 POLL_SECONDS = 5.0
 SLOWER = 1.5
 """A call repeated after five seconds, and after longer than the agent's other calls, may be waiting for something."""
@@ -36,7 +36,7 @@ def feel(state: State, action: Action) -> Reading | None:
     turns = group_by_turn(state.window)
     if action.waits:
         return _find_vain_wait(state.wait, action)
-    if _is_blind(action):
+    if _is_blind(action) or REPEAT in state.asked:
         return None
     again = None if action.failed else _find_repeat(turns)  # what fails again is nociception's
     return again or _find_cycle(turns) or _find_reread(state.window)
@@ -50,8 +50,7 @@ def _is_blind(action: Action) -> bool:
 def _find_repeat(turns: list[TurnActions]) -> Reading | None:
     last = turns[-1].signature
     row = list(takewhile(lambda group: group.signature == last, reversed(turns)))
-    checks = all(action.proves for action in turns[-1].actions)
-    if len(row) < (CHECKED if checks else REPEATS):
+    if len(row) < REPEATS or all(action.proves for action in turns[-1].actions):  # that a check passes is no chance
         return None
     if len(row) < SLOW_REPEATS and _may_wait(row) and _has_waited(turns, len(row)):
         return None
