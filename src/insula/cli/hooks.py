@@ -88,10 +88,8 @@ def _outcome_notes(outcome: InstallResult, project: bool) -> Sequence[str]:
         )
     if project:
         notes += [f"The project is {places.describe_project(places.find_root())}.", *_IN_PROJECT.get(host.id, ())]
-    if project and outcome.shared:
+    if project:
         notes.append("The command names a path of this machine: do not commit this file.")
-    elif project:
-        notes.append("The command names a path of this machine, so it stands in your local settings of this project.")
     if host.trust:
         notes.append(host.trust)
     if host.unproven:

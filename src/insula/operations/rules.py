@@ -242,10 +242,12 @@ def decide_everywhere(home: str, name: str, do: str) -> None:
 
 
 def is_shown(rule: ProjectRule) -> bool:
-    """Whether there is anything to say of a rule."""
+    """Whether there is anything to say of a rule; what was said once is none yet."""
+    if rule.life.state == HEARD:
+        return False
     tally = rule.life.tally
-    asked = rule.wish is not None and rule.life.state != HEARD
-    return tally.detections + tally.shown_count > 0 or asked or rule.source != "" or is_decided(rule)
+    known = rule.wish is not None or rule.source != "" or is_decided(rule)
+    return known or tally.detections + tally.shown_count > 0
 
 
 def is_decided(rule: ProjectRule) -> bool:

@@ -38,8 +38,6 @@ class InstallResult:
     file: Path
     changed: bool
     diff: str = ""
-    shared: bool = False
-    """Whether it is a file that people commit, so that others would get a path of this machine."""
     kept: tuple[Path, ...] = ()
     """Scripts of ours that somebody has changed, so that they stay."""
     code: runtime.Condition = "whole"
@@ -149,10 +147,9 @@ def install_hooks(host: Host, project: Path | None = None, dry_run: bool = False
     """
     house, file = places.find_home(), host.find_settings(project)
     command = HookCommand(runtime.find_interpreter(), str(house), host.id)
-    shared = project is not None and host.shared
     changes = _plan_install(house, host, file, command)
     if dry_run:
-        return _make_outcome(host, file, changes, shared)
+        return _make_outcome(host, file, changes)
     with files.lock_folder(house):
         changes = _plan_install(house, host, file, command)  # again: another process may have been at work
         code = runtime.check_code(house)
@@ -163,7 +160,7 @@ def install_hooks(host: Host, project: Path | None = None, dry_run: bool = False
             _save_record(house, host, file, command, changes, copies)
         for path, change in changes.items():
             _apply_change(host, path, *change)
-    return replace(_make_outcome(host, file, changes, shared), code=code)
+    return replace(_make_outcome(host, file, changes), code=code)
 
 
 def _plan_install(house: Path, host: Host, file: Path, command: HookCommand) -> Changes:
@@ -325,11 +322,9 @@ def uninstall_all(project: Path) -> tuple[list[InstallResult], list[InsulaError]
     return [outcome for outcome in outcomes if outcome.changed or outcome.kept], failures
 
 
-def _make_outcome(
-    host: Host, file: Path, changes: Changes, shared: bool = False, kept: tuple[Path, ...] = ()
-) -> InstallResult:
+def _make_outcome(host: Host, file: Path, changes: Changes, kept: tuple[Path, ...] = ()) -> InstallResult:
     diff = "\n".join(line for path, change in changes.items() for line in _make_diff(path, *change))
-    return InstallResult(host, file, bool(changes), diff, shared, kept)
+    return InstallResult(host, file, bool(changes), diff, kept)
 
 
 def _make_diff(path: Path, before: bytes | None, after: bytes | None) -> Iterator[str]:

@@ -108,8 +108,6 @@ class Host:
     """Folder within the one that the variable names."""
     scale: int = 1
     """Units of its timeouts in a second."""
-    shared: bool = True
-    """Whether its project file is one that people commit."""
     entry: Callable[[On, str, int], object] = write_in_group
     empty: str = "{}\n"
     """A settings file in which nothing stands yet."""
@@ -156,7 +154,6 @@ HOSTS = {
             folder=".claude",
             file="settings.json",
             project_file="settings.local.json",
-            shared=False,
             matchers=(
                 ("PreToolUse", "Bash|Edit|Write|MultiEdit|NotebookEdit"),
                 ("PostToolUse", "*"),
@@ -256,7 +253,6 @@ HOSTS = {
             folder=".factory",
             file="settings.json",
             project_file="settings.local.json",
-            shared=False,
             unproven="nothing of it was run: payloads and answers are those of its documents",
             matchers=(("PostToolUse", "*"),),
         ),
