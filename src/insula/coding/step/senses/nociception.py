@@ -41,6 +41,9 @@ def _read_goal(state: State) -> Reading | None:
     survives = goal.fixes >= FIXES and goal.same_words
     if goal.is_command and goal.edits > FIXES and not (survives and goal.failure.names):
         return None
+    elsewhere = len(goal.files) + goal.unnamed >= goal.edits >= FIXES  # each change to another file
+    if goal.proves and elsewhere:  # other work goes on beside what is red
+        return None
     moves = goal.proves and not (survives or (goal.same_run and not goal.edits))
     if goal.turns < (CHECKED if goal.denied or moves else TURNS):
         return None
