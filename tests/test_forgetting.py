@@ -316,3 +316,55 @@ async def test_what_a_message_tells_beside_a_request_to_forget_is_kept(tmp_path:
         async with metacognition.turn("ana", "a", "I live in Leeds now. Please forget my old address.") as turn:
             turn.finish("Understood.")
         assert turn.told == "I live in Leeds now."
+
+
+@pytest.mark.parametrize("answer", ["No, keep it.", "non en fait garde-le", "Nein, lass das bitte so.", "不用了"])
+async def test_what_begins_with_a_no_erases_nothing_and_offers_nothing_more(tmp_path: Path, answer: str) -> None:
+    async with await Metacognition.open(tmp_path / "insula.db") as metacognition:
+        await said(metacognition, "My middle name is Ottilie.", "before")
+        await said(metacognition, "Please forget my middle name.")
+        _, person = await said(metacognition, answer)
+        assert "Ottilie" not in person
+        await said(metacognition, "yes")
+    assert "Ottilie" in disk(tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("told", "request_", "meant"),
+    [
+        (
+            ("I also need to lose about 10 pounds.", "Our hotel budget is 200 a night."),
+            "You don't need to remember the hotel budget anymore",
+            "200 a night",
+        ),
+        (
+            ("Lina hat heute Fieber.", "Lina wird am 8. Februar fünf.", "Meine Schwiegermutter kommt zu Weihnachten."),
+            "Du brauchst dir nicht zu merken, dass Lina Fieber hat, das ist morgen eh vorbei",
+            "Fieber",
+        ),
+        (("Ich vertrage keine Laktose.", "Ich zahle Mira 14 Euro."), "Vergiss bitte meine Laktosesache", "Laktose"),
+    ],
+)
+async def test_a_line_is_meant_by_what_the_request_names_and_by_no_word_that_it_asks_with(
+    tmp_path: Path, told: tuple[str, ...], request_: str, meant: str
+) -> None:
+    async with await Metacognition.open(tmp_path / "insula.db") as metacognition:
+        for fact in told:
+            await said(metacognition, fact, "before")
+        _, person = await said(metacognition, request_)
+        assert meant in person
+        assert not any(fact in person for fact in told if meant not in fact)
+
+
+async def test_a_line_that_tells_no_fact_is_found_by_what_is_named_and_no_request_to_forget_is(tmp_path: Path) -> None:
+    question = "Is it ok to take ibuprofen with sertraline?"
+    async with await Metacognition.open(tmp_path / "insula.db") as metacognition:
+        await said(metacognition, question, "before")
+        request = "Please forget the sertraline thing, I'd rather that wasn't kept."
+        _, person = await said(metacognition, request, "first")
+        assert question in person
+        _, person = await said(metacognition, "Forget about the sertraline, please.", "second")
+        assert question in person
+        assert "rather" not in person
+        memories = (await metacognition.list("ana")).memories
+        assert not [one.line for one in memories if "rather" in one.content and one.kind == "semantic"]

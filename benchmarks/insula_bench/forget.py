@@ -7,13 +7,17 @@ figures come from the folds in which it was left out.
 """
 
 import json as jsonlib
+from collections import Counter
 from collections.abc import Sequence
+from importlib.resources import files
+from itertools import chain
 from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from insula.language.forget import MEANINGS, Meaning
+from insula.text.analysis import LANGUAGES, analyse_text
 from insula_bench import heads, softmax
 from insula_bench.compose import compose
 from insula_bench.heads import PACKAGE, Message, Vectors, fold_of, pieces_of
@@ -32,6 +36,10 @@ TAKEN = 0.0002
 NEAR = 0.05
 """The share of what people wrote with the same words, and that asks no such thing, that may be: real messages hold few
 of them, and an offer that nobody asked for frightens."""
+LIKELY = 0.1
+"""The same where what is named is stored."""
+OFTEN = 4
+"""Of the requests that people wrote in a language, so many that hold a term make it one that they are made with."""
 
 
 class Said(NamedTuple):
@@ -59,14 +67,16 @@ def run(write: bool, json: bool) -> int:
     said, vectors = list(learned_from()), Vectors()
     vectors.add(piece for one in said for piece in one.message.pieces)
     left = left_out(said, vectors)
-    point = _point(said, left)
+    points = _points(said, left)
+    point = points["offer"]
     found = {meaning: _share(said, left, meaning, point) for meaning in MEANINGS} | _taken(said, left, point)
     card = {
         "decides": "whether a message asks to have something forgotten: what it names, what was said before, or all",
         "fitted_on": {"messages": len(said), "real": sum(one.message.is_real for one in said)},
-        "points": {"offer": round(point, 4)},
+        "points": points,
         "left_out": found,
         "weighs": WEIGHS,
+        "asking": {language: asking_terms(language) for language in LANGUAGES},
     }
     if write:
         fitted = _fit(said, vectors)
@@ -108,11 +118,23 @@ def _fit(said: Sequence[Said], vectors: Vectors) -> Fitted:
     return Fitted(network, softmax.fit_spelled([vectors.spelled(text) for text in texts], may))
 
 
-def _point(said: Sequence[Said], left: Array) -> float:
+def asking_terms(language: str) -> list[str]:
+    """The terms that requests to forget are made with: of the templates all, of what people wrote those that return."""
+    table = jsonlib.loads((files("insula_bench") / "forgetting" / f"{language}.json").read_text("utf-8"))
+    templates = [text.format(m="") for kind in ("asks", "plain", "before", "all") for text in table[kind]]
+    rows = [row for file, _, row in heads.rows_in("forgetting_said") if file.startswith(language)]
+    made = {term for text in templates for term in analyse_text(text, default=language).terms}
+    written = [{*analyse_text(row["text"], default=language).terms} for row in rows if row["meaning"] != "none"]
+    counts = Counter(chain.from_iterable(written))
+    return sorted(made | {term for term, count in counts.items() if count >= OFTEN})
+
+
+def _points(said: Sequence[Said], left: Array) -> dict[str, float]:
     real = np.array([one.message.is_real for one in said])
     near = np.array(["-others said " in one.message.group for one in said])
     asks = 1 - left[:, 0]
-    return max(float(np.quantile(asks[real], 1 - TAKEN)), float(np.quantile(asks[near], 1 - NEAR)))
+    offer = max(float(np.quantile(asks[real], 1 - TAKEN)), float(np.quantile(asks[near], 1 - NEAR)))
+    return {"offer": round(offer, 4), "likely": round(float(np.quantile(asks[near], 1 - LIKELY)), 4)}
 
 
 def _share(said: Sequence[Said], left: Array, meaning: Meaning, point: float) -> str:

@@ -4,12 +4,13 @@ A small network on the vector of a sentence and on its spelling decides (`forget
 `forget.json`). Of any other embedding than the shipped one it can tell nothing.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import cache
 from typing import Literal, NamedTuple, TypedDict, get_args
 
 from insula.language.heads import DIMENSIONS, Vector, read_weights
 from insula.language.meanings import Meanings, Network
+from insula.text.analysis import Analysis, analyse_text
 from insula.text.tables import load_table
 
 Forget = Literal["named", "before", "all"]
@@ -22,8 +23,11 @@ class ForgetCard(TypedDict):
     """What is known of the network."""
 
     points: Mapping[str, float]
-    """`offer`: the chance from which a sentence is such a request."""
+    """`offer`: the chance from which a sentence is such a request; `likely`: from which it is one where something that
+    is stored is named by it."""
     weighs: Mapping[str, float]
+    asking: Mapping[str, Sequence[str]]
+    """By language the terms that such requests are made with, whatever they name."""
 
 
 class ForgetRequest(NamedTuple):
@@ -32,30 +36,57 @@ class ForgetRequest(NamedTuple):
     scope: Forget
     words: str
     """The sentence or clause of the message that asks; the rest of the message says something else."""
+    is_sure: bool = True
+    """Whether it is one whatever is stored."""
 
 
-def find_request(pieces: Mapping[str, Vector]) -> ForgetRequest | None:
+class _Read(NamedTuple):
+    text: str
+    scope: Forget
+    chance: float
+
+
+def find_request(pieces: Mapping[str, Vector], message: Analysis) -> ForgetRequest | None:
     """What a message asks to have forgotten; None where it asks no such thing, or where there are no vectors.
 
     Args:
-        pieces: its sentences and clauses, each with its vector. The shortest that asks is taken.
+        pieces: its sentences and clauses, each with its vector. The shortest that asks is taken; of one that names
+            nothing ("You needn't remember, …", "Get rid of it.") the sentence that it stands in, or the message.
+        message: what the user said themselves.
     """
-    for text in sorted(pieces, key=len):
-        if pieces[text].size == DIMENSIONS:
-            read = _load_network().meaning_chances(text, pieces[text], load_card()["weighs"])
-            chances = dict(zip(MEANINGS, map(float, read), strict=True))
-            if 1 - chances["none"] >= load_card()["points"]["offer"]:
-                return ForgetRequest(max(get_args(Forget), key=lambda scope: chances[scope]), text)
-    return None
+    points = load_card()["points"]
+    read = [_read_piece(text, pieces[text]) for text in sorted(pieces, key=len) if pieces[text].size == DIMENSIONS]
+    likely = [piece for piece in read if piece.chance >= points["likely"]]
+    sure = [piece for piece in likely if piece.chance >= points["offer"]]
+    if not likely:
+        return None
+    asks = (sure or likely)[0]
+    if asks.scope != "all" and not name_terms(asks.text, message.language):
+        asks = next((piece for piece in likely if piece.scope == "named" and asks.text in piece.text), asks)
+        if not name_terms(asks.text, message.language) and name_terms(message.text, message.language):
+            asks = asks._replace(text=message.text)
+    return ForgetRequest(asks.scope, asks.text, is_sure=bool(sure))
+
+
+def _read_piece(text: str, vector: Vector) -> _Read:
+    read = _load_network().meaning_chances(text, vector, load_card()["weighs"])
+    chances = dict(zip(MEANINGS, map(float, read), strict=True))
+    return _Read(text, max(get_args(Forget), key=lambda scope: chances[scope]), 1 - chances["none"])
+
+
+def name_terms(request: str, language: str) -> frozenset[str]:
+    """The terms of a request to forget that name what is to be forgotten."""
+    return frozenset(analyse_text(request, default=language).terms) - {*load_card()["asking"].get(language, ())}
 
 
 def is_in_request(words: str, request: str) -> bool:
-    """Whether words of a message are a part of what of it asks, and so no fact and no preference.
+    """Whether words of a message are a part of what of it asks, or hold that, and so are no fact and no preference.
 
     Args:
         request: empty where nothing is to be forgotten.
     """
-    return bool(request) and words.strip(" .!?。！？").casefold() in request.casefold()
+    said, asks = (text.strip(" .!?。！？").casefold() for text in (words, request))
+    return bool(asks) and (said in asks or asks in said)
 
 
 def load_card() -> ForgetCard:

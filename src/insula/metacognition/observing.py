@@ -211,8 +211,8 @@ async def _hear_line(engine: Engine, analysis: Analysis, content: str, said: Seq
         own = analyse_memorable(words.text, analyse_redacted(words.text, analysis.language))
     await embed_texts([*split_units(own), *texts_of(own)])
     preferences = wishes_of(words, own, vectors, said) if words.text.strip() else ()
-    request = find_request({piece: vectors[piece] for piece in split_units(own) if piece in vectors})
-    asked = request.words if request else ""
+    request = find_request({piece: vectors[piece] for piece in split_units(own) if piece in vectors}, own)
+    asked = request.words if request and request.is_sure else ""
     has_heads = engine.embed is embed_text
     return await hear_message(own, content, said, preferences, asked, embed_texts, has_heads=has_heads)
 

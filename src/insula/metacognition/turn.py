@@ -27,7 +27,7 @@ from insula.claims import quote_claim, say_claim
 from insula.content import Content, plain_text, read_content
 from insula.errors import InputError, InsulaError
 from insula.guidance import SHOWN
-from insula.language.forget import ForgetRequest, find_request
+from insula.language.forget import ForgetRequest, find_request, name_terms
 from insula.language.handed import UsersWords, announcing_words, users_words
 from insula.language.heads import predict_chance
 from insula.language.owner import ASSISTANT, USER
@@ -39,7 +39,8 @@ from insula.memory.retrieval.embedding import embed_all, embed_text, find_vector
 from insula.memory.retrieval.index import CANDIDATES
 from insula.memory.retrieval.query import Cue, build_cue, encode_claims
 from insula.memory.retrieval.retrieve import Recollection
-from insula.memory.storage import statements
+from insula.memory.storage import statements, views
+from insula.memory.storage.filters import Filter
 from insula.memory.storage.rows import Embedded, Place, TranscriptLine, Unembedded
 from insula.memory.storage.store import check_types
 from insula.memory.storage.vectors import Embed, Vector, embed_normalised
@@ -86,6 +87,7 @@ from insula.types import (
     Controls,
     Identity,
     ImpasseRecord,
+    Memory,
     Recalled,
     Signal,
     SignalKind,
@@ -95,6 +97,8 @@ from insula.types import (
 
 log = logging.getLogger(__name__)
 
+HOLDING, ASKING_CHARS = 3, 300
+"""Lines at most that hold what a request to forget names, and are no facts; and characters of them that are read."""
 LATEST = 20
 """Memories among which stands what the user said just before."""
 ASKED_BEFORE = 3
@@ -393,21 +397,50 @@ class Turn:
             self._unanswered = offer._replace(is_repeated=True)
 
     async def _hear_request(self, pieces: Iterable[str], recalled: Sequence[Recalled]) -> None:
-        """Offer to erase what the message asks to have forgotten; one that takes a preference back must name a fact."""
-        asked = find_request({piece: self._vectors[piece] for piece in pieces if piece in self._vectors})
-        lifts = any(wish.lifts for wish in self._wished)
-        if self.forgetting is None and asked and (asked.scope == "named" or not lifts):
+        """Offer to erase what the message asks to have forgotten; one that states a preference or takes one back, or
+        that refuses what was offered, must name a fact."""
+        assert self.analysis is not None  # noqa: S101 it was read above
+        asked = self._find_request(pieces, self.analysis)
+        declines = self.forgetting is not None and self.forgetting.is_declined
+        lifts = declines or any(wish.lifts for wish in self._wished)
+        if (self.forgetting is None or declines) and asked and (asked.scope == "named" or not lifts):
             heard = await self._offer_erasure(asked, recalled)
-            self.forgetting = heard if heard.offer or not lifts else None
+            says_more = lifts or any(wish.force == "standing" for wish in self._wished)
+            self.forgetting = heard if heard and (heard.offer or not says_more) else self.forgetting
         if self.forgetting is None and self._unanswered:
             self.forgetting = forgetting.ForgetOutcome(self._unanswered.language, self._unanswered)
 
-    async def _offer_erasure(self, asked: ForgetRequest, recalled: Sequence[Recalled]) -> forgetting.ForgetOutcome:
-        """What a request to forget means, which a yes erases."""
-        assert self.analysis is not None  # noqa: S101 it was read above
+    async def _offer_erasure(
+        self, asked: ForgetRequest, recalled: Sequence[Recalled]
+    ) -> forgetting.ForgetOutcome | None:
+        """What a request to forget means, which a yes erases; where no fact is meant, the few other lines that hold a
+        word of what is named."""
         latest = await self.engine.store.memories.list_memories(self.user, limit=LATEST)
         said = [memory for memory in latest if memory.session == self.session and memory.provenance == "user"]
-        return forgetting.offer_erasure(asked, self.analysis, recalled, said)
+        heard = forgetting.offer_erasure(asked, self.language, recalled, said)
+        if heard is None or heard.offer or asked.scope == "all":
+            return heard
+        sentences = [sentence.text for sentence in self.analysis.sentences] if self.analysis else []
+        for words in (asked.words, *(text for text in sentences if asked.words in text)):
+            named = name_terms(words, self.language)
+            if lines := await self._find_holding(named):
+                return forgetting.offer_lines(lines, asked, self.language, named)
+        return heard
+
+    async def _find_holding(self, named: Iterable[str]) -> list[Memory]:
+        """The lines that hold the longest of some terms that few lines hold; no requests to forget."""
+        for term in sorted(named, key=len, reverse=True):
+            numbers = await self.engine.store.read(views.find_containing, self.user, term, Filter(), HOLDING + 1)
+            held = await self.engine.store.read(views.find_memories, self.user, numbers)
+            read = {number: analyse_text(memory.content[:ASKING_CHARS]) for number, memory in held.items()}
+            await self._embed_texts(piece for each in read.values() for piece in split_units(each))
+            lines = [held[number] for number, each in read.items() if not self._find_request(split_units(each), each)]
+            if 0 < len(lines) <= HOLDING:
+                return lines
+        return []
+
+    def _find_request(self, pieces: Iterable[str], message: Analysis) -> ForgetRequest | None:
+        return find_request({piece: self._vectors[piece] for piece in pieces if piece in self._vectors}, message)
 
     def _await_yes(self, request: Sequence[int]) -> None:
         """Let a yes as the next message erase what is offered, and the request, where it tells nothing else."""

@@ -1,15 +1,15 @@
 """What a user asks to have forgotten: shown before it is erased, and erased with a yes (law 10)."""
 
 import re
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from typing import NamedTuple
 
 from insula.claims import Claimed, say_claim
-from insula.language.forget import ForgetRequest
+from insula.language.forget import ForgetRequest, name_terms
 from insula.language.owner import ASSISTANT, SOMEBODY, USER, find_owners
 from insula.memory.privacy.echoes import split_words
-from insula.memory.relevance import ANSWERS
-from insula.text.analysis import Analysis, analyse_text
+from insula.memory.relevance import ANSWERS, BESIDE
+from insula.text.analysis import analyse_text
 from insula.text.grammar import UNSPACED
 from insula.text.wording import shorten_line
 from insula.types import Memory, Recalled
@@ -17,16 +17,19 @@ from insula.types import Memory, Recalled
 MOST = 5
 """Lines that are offered at once."""
 SHOWN_CHARS = 120
+PART_CHARS = 5
+"""Characters of a word with which another one begins, that both may mean the same."""
 _YES = frozenset(["yes", "y", "sí", "si", "oui", "ja", "sim", "sì", "是", "是的", "好", "好的", "はい"])
-_NO = frozenset(["no", "n", "non", "nein", "não", "nao", "不", "不是", "不要", "いいえ"])
+_NO = frozenset(["no", "n", "non", "nein", "não", "nao"])
+_NO_UNSPACED = ("不", "いいえ")
 _BESIDE_YES = frozenset(
     (
         *("please", "do it", "por favor", "hazlo", "s'il te plaît", "s'il vous plaît", "fais-le", "faites-le"),
         *("bitte", "mach das", "mach es", "faz isso", "faça isso", "per favore", "fallo", "请", "お願いします"),
     )
 )
-"""An offer is taken by a message that is a yes, alone or with please or "do it" behind it, and refused by one that is a
-no alone; what says more does neither."""
+"""An offer is taken by a message that is a yes, alone or with please or "do it" behind it, and refused by one that
+begins with a no; what says more does neither."""
 _ASSENT = re.compile(rf"(?:{'|'.join(sorted(_YES, reverse=True))})(?: (?:{'|'.join(sorted(_BESIDE_YES))}))*")
 _BRIEF_WORDS, _BRIEF_CHARS = 4, 24
 """Size of a message that answers an offer, but neither with a yes nor with a no ("Thanks!", "I think so.")."""
@@ -94,8 +97,9 @@ def is_assent(message: str) -> bool:
 
 
 def is_refusal(message: str) -> bool:
-    """Whether a message is a no and nothing else."""
-    return _flatten_message(message) in _NO
+    """Whether a message begins with a no ("No, keep it.")."""
+    words = _flatten_message(message)
+    return words.split(" ", 1)[0] in _NO or words.startswith(_NO_UNSPACED)
 
 
 def is_unclear(message: str) -> bool:
@@ -109,30 +113,70 @@ def _flatten_message(message: str) -> str:
 
 
 def offer_erasure(
-    asked: ForgetRequest, message: Analysis, recalled: Sequence[Recalled], said: Sequence[Memory]
-) -> ForgetOutcome:
+    asked: ForgetRequest, language: str, recalled: Sequence[Recalled], said: Sequence[Memory]
+) -> ForgetOutcome | None:
     """What a request to forget means, which a yes erases: what the user said just before it, or their lines that share
     words with what it names or that would answer a question for it.
 
     Args:
         asked: what it asks for.
-        message: that it stands in.
+        language: of its message.
         recalled: what it brought up, best first.
         said: what the user said in this session, newest first.
+
+    Returns:
+        None where it may be no such request, and names nothing that is stored.
     """
     if asked.scope == "all":
-        return ForgetOutcome(message.language, is_all=True, request=asked.words)
+        return ForgetOutcome(language, is_all=True, request=asked.words) if asked.is_sure else None
+    named = name_terms(asked.words, language)
+    meant = _choose_named(recalled, named)
     if asked.scope == "before":
-        meant = [memory for memory in said if memory.kind == "semantic"][:1]
-    else:
-        meant = [hit.memory for hit in recalled if _is_meant(hit, message.terms)][:MOST]
-    terms = frozenset(message.terms) if asked.scope == "named" else frozenset[str]()
-    parts = [(memory, *_divide_line(memory, terms)) for memory in meant]
+        shares = [memory for memory in meant if _shared(memory, named)]
+        meant = shares or [memory for memory in said if memory.kind == "semantic"][:1]
+        named = named if shares else frozenset[str]()
+    if not asked.is_sure and not any(_shared(memory, named) for memory in meant):
+        return None
+    return offer_lines(meant, asked, language, named)
+
+
+def offer_lines(meant: Sequence[Memory], asked: ForgetRequest, language: str, named: frozenset[str]) -> ForgetOutcome:
+    """An offer to erase what is meant of some lines; none where there are no lines."""
+    parts = [(memory, *_divide_line(memory, named)) for memory in meant]
     lines = tuple(shorten_line(erased, SHOWN_CHARS) for _, erased, _ in parts)
     staying = tuple(Remainder(rest, memory) for memory, _, rest in parts if rest)
     numbers = tuple(memory.id for memory in meant)
-    offer = ErasureOffer(lines, numbers, message.language, staying) if meant else None
-    return ForgetOutcome(message.language, offer, request=asked.words)
+    offer = ErasureOffer(lines, numbers, language, staying) if meant else None
+    return ForgetOutcome(language, offer, request=asked.words)
+
+
+def _choose_named(recalled: Sequence[Recalled], named: frozenset[str]) -> list[Memory]:
+    """The user's lines that are meant by what is named: of those that come nearest, each that would answer a question
+    for it or shares a word with it, unless another one shares that word and more."""
+    lines = [hit for hit in recalled if hit.memory.provenance == "user" and hit.memory.kind == "semantic"]
+    best = max((hit.odds for hit in lines if hit.odds is not None), default=0.0)
+    shared = {
+        hit.memory.id: _shared(hit.memory, named) for hit in lines if hit.odds is None or hit.odds >= best - BESIDE
+    }
+    meant = [
+        hit.memory
+        for hit in lines
+        if hit.memory.id in shared
+        and (shared[hit.memory.id] or (hit.odds is not None and hit.odds >= ANSWERS))
+        and not (shared[hit.memory.id] and any(shared[hit.memory.id] < others for others in shared.values()))
+    ]
+    return meant[:MOST]
+
+
+def _shared(memory: Memory, named: frozenset[str]) -> frozenset[str]:
+    """Which of some terms a line holds, or a part of ("Laktose" of "Laktosesache")."""
+    words = split_words(f"{memory.content} {memory.line}")
+    return frozenset(term for term in named if term in words or any(_is_part(term, word) for word in words))
+
+
+def _is_part(term: str, word: str) -> bool:
+    short, long = sorted((term, word), key=len)
+    return len(short) >= PART_CHARS and long.startswith(short)
 
 
 def _divide_line(memory: Memory, terms: frozenset[str]) -> tuple[str, str]:
@@ -159,11 +203,3 @@ def _divide_line(memory: Memory, terms: frozenset[str]) -> tuple[str, str]:
     stays = [not words or any(words < others for others in shared) for words in shared]
     erased = between.join(text for text, does_stay in zip(texts, stays, strict=True) if not does_stay)
     return erased, between.join(text for text, does_stay in zip(texts, stays, strict=True) if does_stay)
-
-
-def _is_meant(recalled: Recalled, terms: Collection[str]) -> bool:
-    memory = recalled.memory
-    if memory.provenance != "user" or memory.kind != "semantic":
-        return False
-    likely = recalled.odds is not None and recalled.odds >= ANSWERS
-    return likely or not split_words(memory.content).isdisjoint(terms)
