@@ -14,8 +14,10 @@ from insula.memory.retrieval.embedding import embed_all, embed_text
         ("When does my book club meet?", "On Tuesdays.", "That's not what I asked.", False),
         ("Wie heißt mein Zahnarzt?", "Dr. Amado.", "Nein, inzwischen Dr. Costa.", True),
         ("Wie heißt mein Zahnarzt?", "Dr. Amado.", "Kürzer bitte.", False),
-        ("¿Dónde vivimos?", "En Oporto.", "Ya no, nos mudamos a Braga en octubre.", True),
+        ("¿Dónde vivimos?", "En Oporto.", "No, ahora en Braga.", True),
         ("¿Dónde vivimos?", "En Oporto.", "Qué bonito es aquello.", False),
+        ("Which Go version are we on?", "Go 1.22.", "Priya changed her mind, she wants to go to Santa Fe", False),
+        ("C'est quand l'anniversaire de maman ?", "Le 12 mars.", "Je déménage peut-être à Bron au printemps", False),
     ],
 )
 def test_what_gives_the_right_value_sets_an_answer_right_and_complaints_and_thanks_do_not(
@@ -32,8 +34,9 @@ def test_what_gives_the_right_value_sets_an_answer_right_and_complaints_and_than
         ("What's my dog called?", "You haven't told me.", "Never mind.", False),
         ("When is my sister's birthday?", "I don't know.", "March 3rd.", True),
         ("When is my sister's birthday?", "I don't know.", "I told you last week!", False),
-        ("Wie heißt mein Vermieter?", "Das hast du mir nicht gesagt.", "Er heißt Okafor und wohnt über mir.", True),
+        ("Wie heißt mein Vermieter?", "Das hast du mir nicht gesagt.", "Herr Okafor.", True),
         ("Wie heißt mein Vermieter?", "Das hast du mir nicht gesagt.", "Macht nichts.", False),
+        ("What meds am I on?", "You haven't told me.", "Poppy's teacher is Mr Patel since last week", False),
     ],
 )
 def test_what_the_assistant_did_not_know_is_told_by_the_value_and_not_by_what_passes_it_over(

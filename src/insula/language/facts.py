@@ -190,7 +190,7 @@ def _show_fact(candidate: FactCandidate) -> str:
 def answer_own_question(
     text: str, candidates: Sequence[FactCandidate], facts: Sequence[FactCandidate], question: str, *, corrects: bool
 ) -> list[FactCandidate]:
-    """What answers the user's own question: the facts of a message, or all that it says.
+    """What answers the user's own question: the facts of a message, or all that it says; the last names the question.
 
     Args:
         text: the message.
@@ -199,5 +199,5 @@ def answer_own_question(
         question: what the user had asked.
         corrects: whether the assistant had answered it, wrongly.
     """
-    plain = FactCandidate(text, text, text, own=False)
-    return [one._replace(own_question=question, corrects=corrects) for one in facts or candidates or (plain,)]
+    *before, last = facts or candidates or (FactCandidate(text, text, text, own=False),)
+    return [*before, last._replace(own_question=question, corrects=corrects)]
