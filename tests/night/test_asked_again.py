@@ -96,3 +96,10 @@ async def test_of_many_sources_the_night_names_the_latest(ada: Person) -> None:
     assert said[0].startswith("You want: Please make it two lines")
     assert said[0].count(",") <= 1 + 6
     assert "more)" in said[0]
+
+
+async def test_a_preference_that_was_taken_back_is_not_brought_back_by_that(ada: Person) -> None:
+    short = "Super. Toujours des phrases courtes s'il te plaît quand tu m'écris."
+    assert await ada.live(("Explique-moi les marées.", "La lune attire la mer."), (short, "D'accord."))
+    longer = "Tu peux me faire des phrases un peu plus longues maintenant, les courtes ça fait sec"
+    assert not await ada.live(("Explique-moi la pluie.", "L'eau monte et retombe."), (longer, "D'accord."))

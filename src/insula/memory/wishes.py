@@ -22,6 +22,7 @@ from insula.redaction import without_markers
 from insula.screening import screen_text
 from insula.text import triggers
 from insula.text.analysis import LANGUAGES, Analysis, analyse_sentence, analyse_text
+from insula.text.grammar import UNSPACED
 from insula.text.pasted import is_payload, split_units
 from insula.text.wording import flatten_words
 
@@ -33,6 +34,8 @@ TWICE = 2
 MOST = 200
 """Preferences that stand; of more the oldest is retired."""
 TOPIC_TERMS = 8
+POINTING, POINTING_UNSPACED = 2, 4
+"""Terms, or pairs of characters, of what takes something back that names nothing by itself."""
 USER = "user"
 SCREENED = 2_000
 """Characters of a message that are looked at; a longer one is not the user's own plain words."""
@@ -262,7 +265,7 @@ def apply_preferences(
             meant = [preference for preference in everything if preference.id in pointed]
             out = [
                 *(preference for preference in ledger if preference.key in related),
-                *(meant if not (related or wish.part) and len(meant) == 1 else []),
+                *(meant if not (related or wish.part) and len(meant) == 1 and _points_back(wish.words) else []),
             ]
             changes += [Retired(preference.key, USER, WHY["lifts"], "", message) for preference in out]
             ended += [preference_words(preference) for preference in out]
@@ -309,6 +312,12 @@ def _replace_related(
         RevisionChange(f"lesson:{new.key}", USER, new.advice, why),
     ]
     return changes, [*(preference for preference in left if preference not in crowd), new]
+
+
+def _points_back(words: str) -> bool:
+    """Whether what takes something back names nothing by itself ("stop doing that")."""
+    said = analyse_text(words)
+    return len(said.terms) <= (POINTING_UNSPACED if said.language in UNSPACED else POINTING)
 
 
 def _topic_terms(about: str) -> tuple[str, ...]:

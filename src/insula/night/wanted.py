@@ -228,8 +228,9 @@ def asked_again(
     standing, changes = tuple(kept), list[Change]()
     for request in new:
         like = [other for other in (*before, *new) if request.repeats_request(other)]
+        like = [other for other in like if not _takes_back(other, embed)]
         best = max((request, *like), key=lambda each: (round(each.asks, 1), len(each.text)))
-        if not like or _is_known(best, standing, embed):
+        if not like or _is_known(best, standing, embed) or _takes_back(request, embed):
             continue
         wish = Preference(best.text, "standing", best.part)
         if learnable := learnable_preferences([wish], best.said, ()):
@@ -248,6 +249,12 @@ def asked_again(
             )
             changes += [_add_citations(change, best.text, cited) for change in made.changes]
     return changes
+
+
+def _takes_back(request: PreferenceRequest, embed: Embed | None) -> bool:
+    """Whether a message took something back when it was said, and so asked for no such thing again."""
+    heard = heard_in(request.said, (), detect_language(request.said.text, "en"), embed)
+    return any(wish.lifts for wish in heard)
 
 
 def _add_citations(change: Change, advice: str, cited: tuple[int, ...]) -> Change:
