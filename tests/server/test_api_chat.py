@@ -56,6 +56,25 @@ async def test_a_body_that_ends_halfway_is_said_to_be_no_json(make_service: Make
         assert fault["why"].startswith("it is no JSON from its character ")
 
 
+@pytest.mark.parametrize("path", ["/agent/chat", "/v1/turns"])
+async def test_a_message_that_says_nothing_is_refused(path: str, make_service: MakeService, client: Client) -> None:
+    here = client(make_service())
+    for message in ("", " \n"):
+        assert (await here.post(path, json=SAID | {"message": message})).status_code == 422
+    assert (await here.get("/agent/memories?user=ana")).json()["memories"] == []
+
+
+async def test_all_that_does_not_fit_is_said_with_what_was_given(make_service: MakeService, client: Client) -> None:
+    found = await client(make_service()).post("/agent/chat", json={"user": "", "session": 5})
+    told = [
+        'body.user: String should have at least 1 character (given: "")',
+        "body.session: Input should be a valid string (given: 5)",
+        "body.message: Field required",
+    ]
+    assert [f"{fault['where']}: {fault['why']}" for fault in found.json()["faults"]] == told
+    assert f"does not fit: {'; '.join(told)}. Mend it" in found.json()["detail"]
+
+
 @pytest.mark.parametrize("accept", ACCEPT)
 async def test_a_server_that_stops_finishes_the_turns_that_nobody_waits_for(
     accept: str, make_service: MakeService, served: Serve, metacognition: Metacognition

@@ -109,6 +109,34 @@ async def test_what_cannot_be_undone_is_a_conflict(here: httpx2.AsyncClient, tmp
     assert "is a directory" in broken.json()["detail"]
 
 
+async def test_a_lesson_that_there_is_not_is_not_found(here: httpx2.AsyncClient) -> None:
+    await say(here, "I live in Lisbon.")
+    path = "/agent/lessons/nope"
+    for found in (
+        await here.get(path, params=ANA),
+        await here.post(path, params=ANA, json={"do": "mute"}),
+        await here.delete(path, params=ANA),
+    ):
+        assert (found.status_code, "/agent/lessons lists them" in found.json()["detail"]) == (404, True)
+
+
+async def test_a_memory_is_erased_once(here: httpx2.AsyncClient) -> None:
+    await say(here, "I live in Lisbon.")
+    first, second = [await here.delete("/agent/memories/1", params=ANA) for _ in range(2)]
+    assert (first.status_code, second.status_code) == (200, 404)
+    assert "is erased already" in second.json()["detail"]
+    assert (await _get(here, "/agent/memories/1"))["content"] == ""
+
+
+async def test_a_text_and_a_conversation_with_its_setting_up_are_remembered(here: httpx2.AsyncClient) -> None:
+    conversation = [{"role": "system", "content": "You are Acme."}, {"content": "I like tea."}]
+    for given in ("I live in Lisbon.", conversation):
+        added = await here.post("/agent/memories", params=ANA, json={"messages": given})
+        assert (added.status_code, len(added.json()["ids"])) == (200, 1)
+    known = (await _get(here, "/agent/memories"))["memories"]
+    assert [memory["content"] for memory in known] == ["I like tea.", "I live in Lisbon."]
+
+
 async def test_a_lesson_comes_with_evidence_effect_state_and_sources(here: httpx2.AsyncClient) -> None:
     for session in ("s1", "s2"):
         await say(here, "What is the capital of Australia?", session=session)

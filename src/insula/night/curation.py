@@ -152,7 +152,7 @@ async def decide_piece(store: Store, user: str, path: Path | None, name: str, do
 def _explain_refusal(piece: GuidancePiece, do: Do, text: str) -> str:
     """Why something cannot be done; empty where it can."""
     if piece.retired and do != "undo":
-        return f"it was retired ({tell_user(piece.retired)}); `insula guidance undo {piece.kept.name}` brings it back."
+        return f"it was retired ({tell_user(piece.retired)}); undo that first, and it is back."
     if do == "edit":
         return _explain_unfit(text)
     return ""

@@ -1,5 +1,6 @@
 """What goes wrong, as an answer that says what to do: problem+json, RFC 9457."""
 
+import json
 import logging
 import re
 from collections.abc import Callable, Mapping, Sequence
@@ -189,8 +190,8 @@ def _is_for_a_person(request: Request) -> bool:
 def _describe_invalid(error: RequestValidationError, request: Request, known: Mapping[int, str]) -> Problem:
     complaints = cast("Sequence[Mapping[str, Any]]", error.errors())
     faults = [_describe_fault(fault, request) for fault in complaints[:LISTED]]
-    first = f"{faults[0].where}: {faults[0].why}"
-    unfit = f"The request does not fit: {first}. Mend it; /openapi.json says what is expected."
+    all_told = "; ".join(f"{fault.where}: {fault.why}" for fault in faults)
+    unfit = f"The request does not fit: {all_told}. Mend it; /openapi.json says what is expected."
     return Problem.of_status(422, known.get(422, unfit), faults)
 
 
@@ -201,6 +202,9 @@ def _describe_fault(fault: Mapping[str, Any], request: Request) -> RequestFault:
         return RequestFault(where=where, why=f"it is no JSON from its character {loc[-1]} on")
     if list(loc) == ["body"] and not _is_json(request.headers.get("content-type", "")):
         return RequestFault(where="body", why="it does not say that it is JSON; send Content-Type: application/json")
+    given = fault.get("input")
+    if given is None or isinstance(given, str | int | float):
+        why = f"{why} (given: {show_harmless(json.dumps(given, ensure_ascii=False))})"
     return RequestFault(where=where, why=why)
 
 

@@ -21,6 +21,7 @@ from insula.server.api.schema import (
     MonitorJudgement,
     Name,
     RequestBody,
+    Said,
     TurnSignal,
     TurnVerdict,
 )
@@ -41,7 +42,7 @@ class BegunMessage(RequestBody):
     user: Name | None = None
     """With a token it may be left out: the token says it."""
     session: Name
-    message: Annotated[str, Field(max_length=MESSAGE_CHARS)]
+    message: Said
     model: Annotated[str, Field(max_length=NAME_CHARS)] = ""
     metadata: dict[str, str | int | float | bool] | None = None
     """What you say of the message, to find it by."""

@@ -2,9 +2,10 @@
 
 from typing import Annotated
 
-from fastapi import APIRouter, Body, Depends, Path
+from fastapi import APIRouter, Body, Depends, HTTPException, Path
 from pydantic import Field
 
+from insula.errors import InputError
 from insula.memory.storage.ledger import Do
 from insula.night import curation
 from insula.operations.guidance import explained_record, guidance_record
@@ -16,7 +17,23 @@ WORDS = 1_000
 """Characters of new words that are read; a lesson has fewer, and that is said."""
 
 router = APIRouter(prefix="/agent/lessons", tags=["lessons"], dependencies=[Depends(turn_into_conflicts)])
-Name = Annotated[str, Path(min_length=1, max_length=40, description="The id of a lesson, or its beginning.")]
+
+
+async def find_lesson(
+    service: Served,
+    user: CurrentUser,
+    name: Annotated[str, Path(min_length=1, max_length=40, description="The id of a lesson, or its beginning.")],
+) -> str:
+    """The name of a lesson that there is."""
+    try:
+        await curation.find_piece(service.store, user, name)
+    except InputError as error:
+        problem = "This user has no lesson of that id, or several whose ids begin so; /agent/lessons lists them."
+        raise HTTPException(404, problem) from error
+    return name
+
+
+Name = Annotated[str, Depends(find_lesson)]
 
 
 class LearnedLesson(ApiModel):
@@ -121,10 +138,12 @@ class ErasedLesson(ApiModel):
     """Why SOUL.md was left alone, if it was."""
 
 
-_FINDS = document_problems(401, 403, 409, 422, 503)
+_READS = document_problems(401, 403, 422, 503)
+_FINDS = document_problems(401, 403, 404, 422, 503)
+_DECIDES = document_problems(401, 403, 404, 409, 422, 503)
 
 
-@router.get("", responses=_FINDS)
+@router.get("", responses=_READS)
 async def list_lessons(service: Served, user: CurrentUser) -> LearnedLessons:
     """All that was learned of the user, and how each stands."""
     pieces, now = await curation.list_pieces(service.store, user), service.store.now()
@@ -146,7 +165,7 @@ async def get_lesson(service: Served, user: CurrentUser, name: Name) -> LessonRe
     )
 
 
-@router.post("/{name}", responses=_FINDS)
+@router.post("/{name}", responses=_DECIDES)
 async def decide_lesson(
     service: Served, user: CurrentUser, name: Name, word: Annotated[LessonDecision, Body()]
 ) -> LessonReasons:

@@ -6,7 +6,7 @@ from datetime import datetime
 from typing import Annotated, Literal, cast
 
 from fastapi import APIRouter, Body, HTTPException, Path, Query
-from pydantic import Field
+from pydantic import BeforeValidator, Field
 
 from insula.agent.chat import MESSAGE_CHARS
 from insula.errors import InputError, NotFound
@@ -98,7 +98,8 @@ class Amendment(RequestBody):
 class AddedMessage(RequestBody):
     """A message that was said elsewhere."""
 
-    role: Literal["user", "assistant", "tool"] = "user"
+    role: Literal["user", "assistant", "tool", "system", "developer"] = "user"
+    """What `system` and `developer` say is left out: it is nobody's memory."""
     content: Annotated[str, Field(min_length=1, max_length=MESSAGE_CHARS)]
     name: Annotated[str, Field(max_length=NAME_CHARS)] = ""
     """Who spoke, where more than one person talks."""
@@ -108,10 +109,19 @@ class AddedMessage(RequestBody):
     """What has the id of a message that was added to this session before is not added again."""
 
 
+def _list_messages(given: object) -> object:
+    return [{"content": given}] if isinstance(given, str) else given
+
+
 class Addition(RequestBody):
     """What is to be remembered."""
 
-    messages: Annotated[list[AddedMessage], Field(min_length=1, max_length=MESSAGES)]
+    messages: Annotated[
+        list[AddedMessage],
+        Field(min_length=1, max_length=MESSAGES),
+        BeforeValidator(_list_messages, json_schema_input_type=list[AddedMessage] | str),
+    ]
+    """A text alone is one of the user's."""
     session: Name = ADDED
     metadata: dict[str, str | int | float | bool] | None = None
     """What you say of them, to find them by."""

@@ -6,10 +6,12 @@ from functools import cache
 from importlib.resources import files
 from typing import Annotated, Any
 
-from pydantic import BaseModel, ConfigDict, Field, FiniteFloat, PlainSerializer
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, FiniteFloat, PlainSerializer
 
+from insula.agent.chat import MESSAGE_CHARS
 from insula.memory.storage.store import NAME_CHARS
 from insula.session.snapshot import Share, Stage
+from insula.text.analysis import clean_text
 from insula.turn.verdict import Kind, Tone
 from insula.types import Flag, Level, Outcome, Parts
 
@@ -18,10 +20,19 @@ LARGEST = 2**63 - 1
 PAGE = 50
 """Things on a page, where the request does not say."""
 
+
+def _check_words(message: str) -> str:
+    if not clean_text(message).strip():
+        raise ValueError("there is nothing in it; write something")
+    return message
+
+
 Id = Annotated[int, Field(ge=0, le=LARGEST)]
 """What numbers a row."""
 Name = Annotated[str, Field(min_length=1, max_length=NAME_CHARS)]
 """Of a user, a session and the like."""
+Said = Annotated[str, Field(min_length=1, max_length=MESSAGE_CHARS), AfterValidator(_check_words)]
+"""What a user says."""
 Limit = Annotated[int, Field(ge=1, le=200, description="How many at most.")]
 Before = Annotated[Id | None, Field(description="Go on where a page ended: its `next`.")]
 

@@ -8,9 +8,8 @@ from typing import Annotated, Any
 
 from fastapi import APIRouter, Body, HTTPException, Request, Response
 from fastapi.sse import KEEPALIVE_COMMENT, EventSourceResponse, format_sse_event
-from pydantic import AfterValidator, Field
 
-from insula.agent.chat import MESSAGE_CHARS, Reply
+from insula.agent.chat import Reply
 from insula.errors import InsulaError
 from insula.server.api.schema import (
     ApiModel,
@@ -22,6 +21,7 @@ from insula.server.api.schema import (
     Name,
     RecalledMemory,
     RequestBody,
+    Said,
     Tokens,
     TurnLimits,
     TurnSignal,
@@ -32,7 +32,6 @@ from insula.server.service import Service
 from insula.server.turns import WAITING, ResponsePieces
 from insula.server.users import Caller, Served, settle_user
 from insula.session.snapshot import Advisory, Snapshot
-from insula.text.analysis import clean_text
 
 log = logging.getLogger(__name__)
 router = APIRouter(prefix="/agent", tags=["chat"])
@@ -44,19 +43,13 @@ KEPT = "The message is kept; send it again when that is mended."
 LOST = "The message could not be kept either; send it again when that is mended."
 
 
-def _not_empty(message: str) -> str:
-    if not clean_text(message).strip():
-        raise ValueError("there is nothing in it; write something")
-    return message
-
-
 class ChatMessage(RequestBody):
     """What a user says. Only text is taken, and never a history: that is the server's own."""
 
     user: Name | None = None
     """With a token it may be left out: the token says it."""
     session: Name
-    message: Annotated[str, Field(min_length=1, max_length=MESSAGE_CHARS), AfterValidator(_not_empty)]
+    message: Said
 
 
 class ChatAnswer(ApiModel):
