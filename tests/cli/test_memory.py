@@ -55,6 +55,8 @@ def test_what_is_erased_is_in_no_guideline_and_not_in_the_file_that_quotes_it(ho
         if line["content"] == wish:
             assert memory("erase", str(line["id"]), "--yes").status == 0
             assert "(erased)" in memory("show", str(line["id"])).out
+            again = memory("erase", str(line["id"]), "--yes")
+            assert (again.status, "is erased already" in again.err) == (1, True)
     assert run_insula("sleep", "--force").status == 0
     assert "metres" not in file.read_text("utf-8")
     assert "My own line." in file.read_text("utf-8")

@@ -251,7 +251,7 @@ def erase(
 
 
 def _erase_memory(user: str, number: int, yes: bool) -> int:
-    memory = with_store(lambda store: memories.get_memory(store, user, number))
+    memory = with_store(lambda store: memories.find_unerased(store, user, number))
     if not confirm_action(f"Erase for good: {memory.line or memory.content[:80]!r}?", yes, "erased"):
         return 1
 

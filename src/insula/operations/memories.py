@@ -20,6 +20,7 @@ PAGE = 50
 MOST = views.MOST
 """Memories that may be listed at a time."""
 MISSING = "There is no memory {number} of {user!r}; the list of memories says which there are."
+GONE = "Memory {number} of {user!r} is erased already; the list of memories says which there are."
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -74,7 +75,7 @@ async def count_memories(store: Store, user: str, wanted: Filter | None = None) 
 
 
 async def get_memory(store: Store, user: str, number: int) -> Memory:
-    """One memory of a user, retired ones too.
+    """One memory of a user, retired ones too; of one that was erased there are no words.
 
     Raises:
         NotFound: there is none such.
@@ -83,6 +84,18 @@ async def get_memory(store: Store, user: str, number: int) -> Memory:
     if number not in memories:
         raise NotFound(MISSING.format(number=number, user=user))
     return memories[number]
+
+
+async def find_unerased(store: Store, user: str, number: int) -> Memory:
+    """One memory of a user that can be erased.
+
+    Raises:
+        NotFound: there is none such, or it was erased before.
+    """
+    memory = await get_memory(store, user, number)
+    if memory.state == "retired" and not memory.content:
+        raise NotFound(GONE.format(number=number, user=user))
+    return memory
 
 
 async def read_history(store: Store, user: str, number: int) -> tuple[Change, ...]:
@@ -115,8 +128,9 @@ async def delete_memory(store: Store, user: str, number: int, soul: Path | None 
         soul: the user's SOUL.md; None where it is kept in the store alone.
 
     Raises:
-        NotFound: there is none such.
+        NotFound: there is none such, or it was erased before.
     """
+    await find_unerased(store, user, number)
     user_id = await store.nights.find_user_id(user)
     others = await store.read(erasure.others_holding, user_id, number) if user_id is not None else []
     files = await curation.erase_memories(store, user, soul, number)

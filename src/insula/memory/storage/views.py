@@ -31,6 +31,8 @@ ANY = Filter()
 """The filter of all that is remembered."""
 LOOKED_THROUGH = 5_000
 """Memories, the latest, that are looked through for a text as it stands: what is in working memory has no index."""
+LONGEST_SOUGHT = 10_000
+"""Characters of a text that is looked for so: SQLite takes a pattern of 50,000 bytes."""
 
 
 def check_ready(connection: sa.Connection) -> None:
@@ -180,7 +182,9 @@ def find_lines(connection: sa.Connection, user: str, ids: Sequence[int]) -> Mapp
 
 
 def find_containing(connection: sa.Connection, user: str, text: str, wanted: Filter, limit: int) -> list[int]:
-    """The ids of the latest of a user's memories that hold a text as it stands."""
+    """The ids of the latest of a user's memories that hold a text as it stands; of a very long one none."""
+    if len(text) > LONGEST_SOUGHT:
+        return []
     mine = _select_memories(user, *wanted.sql_conditions(), columns=[memories.c.id, memories.c.content])
     latest = mine.order_by(memories.c.id.desc()).limit(LOOKED_THROUGH).subquery()
     matching = sa.select(latest.c.id).where(latest.c.content.icontains(text, autoescape=True))
