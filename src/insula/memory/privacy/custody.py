@@ -77,7 +77,9 @@ def _write_lines(target: Path, lines: Iterable[str]) -> int:
             return file.tell()
     except OSError as error:
         why = foreign.why(error)
-        raise StoreFull(f"The archive {str(target)!r} cannot be written ({why}); make room or name another.") from error
+        raise StoreFull(
+            f"The archive {str(target)!r} cannot be written ({why}); make room, allow writing there, or name another."
+        ) from error
 
 
 def open_archive(path: Path) -> Archive:

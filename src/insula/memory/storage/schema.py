@@ -1,5 +1,6 @@
 """The tables. Text is redacted before it gets here; a user's rows are reached through that user's id alone."""
 
+from collections.abc import Collection
 from pathlib import Path
 
 import sqlalchemy as sa
@@ -347,9 +348,11 @@ def make_tables(connection: sa.Connection, name: str) -> bool:
 
     Raises:
         StoreNewer: a newer version of Insula wrote them.
-        StoreError: they are of a version before the first release.
+        StoreError: they are of a version before the first release, or another program's.
     """
-    if not sa.inspect(connection).has_table("alembic_version"):
+    tables = sa.inspect(connection).get_table_names()
+    if not {"alembic_version", memories.name} <= {*tables}:
+        _check_free(tables, connection.dialect.name, name)
         metadata.create_all(connection, checkfirst=False)
         connection.execute(_STAMP)
         connection.execute(sa.text("INSERT INTO alembic_version VALUES (:version)"), {"version": VERSION})
@@ -368,6 +371,16 @@ def make_tables(connection: sa.Connection, name: str) -> bool:
     if version < VERSION:
         _upgrade_tables(connection)
     return False
+
+
+def _check_free(tables: Collection[str], dialect: str, name: str) -> None:
+    """Whether ours may be made beside other tables: in a file that has any it is another program's; on a server that
+    is usual, while none has the name of one of ours.
+    """
+    if tables if dialect == "sqlite" else {"alembic_version", *metadata.tables} & {*tables}:
+        raise StoreError(
+            f"The database at {name!r} holds tables of another program and no memory of Insula's; name another one."
+        )
 
 
 def _upgrade_tables(connection: sa.Connection) -> None:

@@ -102,8 +102,8 @@ class SqliteFile:
             path.touch(mode=0o600)
         except OSError as error:
             raise StoreFull(
-                f"The folder {str(path.parent)!r} for the memory cannot be made ({error.strerror}); "
-                f"make it, or point INSULA_HOME elsewhere."
+                f"The memory at {self.name!r} cannot be made or opened ({error.strerror}); allow writing in its "
+                "folder, or put it elsewhere, as by INSULA_HOME."
             ) from error
 
     def run_unit(self, work: Callable[[sa.Connection], T]) -> T:
