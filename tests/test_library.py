@@ -12,7 +12,7 @@ from typing import Any, cast, get_origin
 
 import pytest
 
-from insula import Controls, Identity, InputError, Metacognition, NotFound
+from insula import Controls, Identity, InputError, Metacognition, NotFound, StoreError, Usage
 from insula.integrations.guest import Guest
 from insula.metacognition import Blocking
 from insula.session.regulator import Regulator
@@ -69,7 +69,6 @@ async def test_confidence_is_not_reported_higher_than_the_model_is_told(mind: Me
         [],
         [{"type": "text", "text": "Hi"}],
         {"city": "Lisbon"},
-        object(),
         ["a", None],
         Identity(name="x"),
     ],
@@ -80,9 +79,10 @@ async def test_nothing_that_a_host_hands_over_raises(mind: Metacognition, respon
     assert turn.troubles == []
 
 
-async def test_a_number_is_data_as_a_response_and_no_message(mind: Metacognition) -> None:
+async def test_what_is_no_message_is_data_as_a_response(mind: Metacognition) -> None:
     async with mind.turn("ana", "s", "How many?") as turn:
         assert turn.finish(31).response == "31"
+        assert "object" in turn.finish(object()).response
     assert turn.troubles == []
 
 
@@ -205,6 +205,103 @@ async def test_a_message_of_another_store_is_said_and_nothing_is_written(mind: M
     assert result.troubles == (
         "The message of turn 1 of session 'elsewhere' is no longer in memory; nothing was written of its answer.",
     )
+
+
+# What is given.
+
+
+async def test_a_very_long_query_is_searched_like_any_other(mind: Metacognition) -> None:
+    await mind.add("ana", "My sister lives in Lisbon.")
+    assert (await mind.search("ana", "q" * 50_001)).hits == ()
+    (hit,) = (await mind.search("ana", f"Lisbon {'q' * 50_001}")).hits
+    assert "Lisbon" in hit.memory.content
+
+
+async def test_what_was_erased_is_there_to_be_seen_and_cannot_be_erased_again(mind: Metacognition) -> None:
+    number = await mind.observe("ana", "s", "My sister lives in Lisbon.")
+    await mind.delete("ana", number)
+    assert (await mind.get("ana", number)).content == ""
+    with pytest.raises(NotFound, match=f"Memory {number} of 'ana' is erased already"):
+        await mind.delete("ana", number)
+
+
+@pytest.mark.parametrize("text", ["", " \n", [{"type": "image_url", "image_url": {"url": "x"}}]])
+async def test_what_holds_no_text_is_no_observation(mind: Metacognition, text: object) -> None:
+    with pytest.raises(InputError, match="There is no text in the message"):
+        await mind.observe("ana", "s", text)
+    assert (await mind.list("ana")).memories == ()
+
+
+@pytest.mark.parametrize("role", ["system", "developer"])
+async def test_what_sets_an_agent_up_is_left_out_of_a_conversation(mind: Metacognition, role: str) -> None:
+    given = [{"role": role, "content": "You are Acme."}, {"role": "user", "content": "I live in Lisbon."}]
+    assert len(await mind.add("ana", given)) == 1
+    assert [memory.content for memory in (await mind.list("ana")).memories] == ["I live in Lisbon."]
+
+
+class Opaque:
+    """An object of the host's that says nothing of itself."""
+
+
+@pytest.mark.parametrize("message", [{}, {1, 2}, frozenset("a"), object(), Opaque()])
+async def test_what_says_nothing_of_itself_is_no_message(mind: Metacognition, message: object) -> None:
+    for refused in (lambda: mind.turn("ana", "s", message), lambda: mind.begin("ana", "s", message)):
+        with pytest.raises(InputError, match="is no text; give a text"):
+            await cast(Any, refused())
+    with pytest.raises(InputError, match="is no text; give a text"):
+        await mind.add("ana", {"content": message})
+
+
+@pytest.mark.parametrize("guidance", [{1: "x"}, {"a": 5}, "a"])
+async def test_guidance_of_an_identity_is_of_texts(store: Any, guidance: Any) -> None:
+    with pytest.raises(InputError, match=r"identity\.guidance=.*; give a mapping from topics to texts\."):
+        Metacognition(store, identity=Identity(guidance=guidance))
+
+
+@pytest.mark.parametrize(
+    "figures",
+    [
+        {"calls": -1},
+        {"calls": 1.5},
+        {"input_tokens": None},
+        {"seconds": "x"},
+        {"seconds": float("nan")},
+        {"calls": True},
+    ],
+)
+async def test_a_usage_of_no_figures_is_refused(mind: Metacognition, figures: Any) -> None:
+    async with mind.turn("ana", "s", "Hello") as turn:
+        with pytest.raises(InputError, match="give a Usage of whole numbers, and of seconds, from 0"):
+            turn.finish("Hi.", usage=Usage(**figures))
+        assert turn.finish("Hi.", usage=Usage(calls=1, seconds=2, seconds_to_first_token=0.5)).response == "Hi."
+
+
+async def test_a_turn_that_was_never_opened_says_so(mind: Metacognition) -> None:
+    turn = mind.turn("ana", "s", "Hello")
+    assert [turn.finish("Hi.").response, turn.finish("Hi.").response] == ["Hi.", "Hi."]
+    (trouble,) = turn.troubles
+    assert "The turn was never opened" in trouble
+
+
+async def test_a_path_in_the_users_home_is_found_and_a_url_of_no_server_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.chdir(tmp_path)
+    before = [*tmp_path.iterdir()]
+    async with await Metacognition.open("~/mine.db", embed=None) as mind:
+        await mind.add("ana", "I live in Lisbon.")
+        await mind.export("ana", "~/ana.jsonl")
+    for named in ("sqlite:///u.db", "~nobody-of-this-name/u.db", "~"):
+        with pytest.raises(InputError, match=r"; give "):
+            await Metacognition.open(named)
+    assert {path.name for path in tmp_path.iterdir() if path not in before} == {"mine.db", "ana.jsonl"}
+
+
+async def test_trouble_with_the_store_is_a_public_error(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    with pytest.raises(StoreError, match=r"cannot be made or opened \(.*\); allow writing"):
+        await Metacognition.open(tmp_path / "file" / "insula.db")
 
 
 # Without `await`.

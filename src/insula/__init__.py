@@ -31,6 +31,7 @@ _PUBLIC = {
     "NotFound": "insula.errors",
     "SearchHit": "insula.metacognition.searching",
     "SearchResult": "insula.metacognition.searching",
+    "StoreError": "insula.errors",
     "Verdict": "insula.turn.verdict",
 }
 
@@ -39,6 +40,7 @@ if TYPE_CHECKING:
     from insula.errors import InputError as InputError
     from insula.errors import InsulaError as InsulaError
     from insula.errors import NotFound as NotFound
+    from insula.errors import StoreError as StoreError
     from insula.memory.storage.filters import Filters as Filters
     from insula.memory.storage.rows import Change as Change
     from insula.metacognition import Blocking as Blocking

@@ -6,6 +6,7 @@ an agent, a parsed model. Each is read by its fields, without importing the libr
 
 import json
 from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from dataclasses import asdict, is_dataclass
 from typing import Any, NamedTuple, cast
 
@@ -45,6 +46,17 @@ def read_content(value: object, depth: int = 0) -> Content:
     if inner is not value:
         return read_content(inner, depth + 1)
     return _of_part(value, depth) if _kind_of(value) else Content(dump_json(value), structured=True)
+
+
+def is_opaque(value: object) -> bool:
+    """Whether a value is nothing, holds nothing, or is an object that says no more of itself than where it lies."""
+    if value is None or isinstance(value, Mapping):
+        return not value
+    kind = type(value)
+    is_plain = (kind.__str__, kind.__repr__) == (object.__str__, object.__repr__)
+    with suppress(Exception):  # what cannot even be looked at is said by whoever reads it
+        return is_plain and read_content(value).structured and _to_data(value) is value
+    return False
 
 
 def plain_text(value: object) -> str:

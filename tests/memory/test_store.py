@@ -141,6 +141,17 @@ async def test_a_file_that_is_no_database_is_named_and_left_alone(tmp_path: Path
     assert path.read_bytes().startswith(b"this is a letter")
 
 
+@pytest.mark.parametrize("table", ["users", "notes", "alembic_version"])
+async def test_a_database_of_another_program_is_named_and_gets_no_table(tmp_path: Path, table: str) -> None:
+    path = tmp_path / "theirs.db"
+    with sqlite3.connect(path) as raw:
+        raw.execute(f"CREATE TABLE {table} (version_num)")
+    with pytest.raises(StoreError, match=r"theirs\.db' holds tables of another program .* name another one\."):
+        await Store.open(path)
+    with sqlite3.connect(path) as raw:
+        assert raw.execute("SELECT name FROM sqlite_master").fetchall() == [(table,)]
+
+
 async def test_a_newer_schema_is_refused_with_the_way_out(tmp_path: Path) -> None:
     path = tmp_path / "memory.db"
     async with await Store.open(path):

@@ -8,6 +8,7 @@ import asyncio
 import logging
 import re
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from math import inf
 from pathlib import Path
 from socket import gethostname
 from typing import Any, NamedTuple, Protocol, TypedDict, TypeVar, cast, get_args
@@ -15,6 +16,7 @@ from typing import Any, NamedTuple, Protocol, TypedDict, TypeVar, cast, get_args
 from insula import claims as register
 from insula.caches import LatestEntries
 from insula.calibration import OWN, apply_own, check_features, load_shipped
+from insula.content import is_opaque
 from insula.errors import InputError, StoreError
 from insula.language.heads import Vector
 from insula.language.preferences import Preference
@@ -23,6 +25,7 @@ from insula.memory.retrieval.query import Cue
 from insula.memory.storage import statements, vitals
 from insula.memory.storage.beginning import Beginning, read_beginning
 from insula.memory.storage.lessons import Version
+from insula.memory.storage.postgres import is_server
 from insula.memory.storage.rows import Place, StoredGuidance, Voices
 from insula.memory.storage.store import CLOSED, Recollection, Store
 from insula.memory.storage.vectors import Embed
@@ -34,20 +37,21 @@ from insula.session.regulator import Regulator
 from insula.session.snapshot import Snapshot
 from insula.telemetry import Telemetry
 from insula.turn import confidence, feedback, forgetting, guidance, monitor
-from insula.types import Assessment, Calibration, Confidence, Controls, Identity, Signal, Voice
+from insula.types import Assessment, Calibration, Confidence, Controls, Identity, Signal, Usage, Voice
 
 LARGEST = 2**63 - 1
 """The largest id that the databases can hold."""
 
 
 def check_message(message: object) -> None:
-    """Whether something can be a message at all: not where it is nothing, a number, a truth value, or a function.
+    """Whether something can be a message at all: not where it says nothing of itself, or is a number, a truth value, a
+    function or a set.
 
     Raises:
         InputError: it cannot.
     """
-    if message is None or isinstance(message, int | float) or callable(message):
-        shown = str(message)[:40]
+    if is_opaque(message) or isinstance(message, int | float | set | frozenset) or callable(message):
+        shown = str(cast(object, message))[:40]
         raise InputError(f"The message {shown} is no text; give a text, content parts, or a message of a library.")
 
 
@@ -62,16 +66,36 @@ def check_number(**numbers: object) -> None:
             raise InputError(f"{name}={number!r} is no number of a memory; give its `id`, a whole number.")
 
 
-def check_path(path: object) -> None:
-    """Whether something names a file.
+def resolve_path(path: object) -> str:
+    """What names a file, or a database on a server, with the user's home in the place of `~`.
 
     Raises:
-        InputError: it does not.
+        InputError: it names neither.
     """
     if not isinstance(path, str | Path) or not str(path).strip():
         raise InputError(f"{path!r} names no file; give a path, such as 'insula.db'.")
-    if Path(path).is_dir():
-        raise InputError(f"{str(path)!r} is a folder; give a file in it, such as {str(Path(path, 'insula.db'))!r}.")
+    named = str(path)
+    if is_server(named):
+        return named
+    if "://" in named:
+        scheme = named.partition("://")[0]
+        raise InputError(f"A URL of {scheme!r} names no file; give a path, such as 'insula.db', or postgresql://….")
+    try:
+        file = Path(named).expanduser()
+    except RuntimeError as error:
+        raise InputError(f"{named!r} lies in the home of nobody known here; give the whole path.") from error
+    if file.is_dir():
+        raise InputError(f"{str(file)!r} is a folder; give a file in it, such as {str(file / 'insula.db')!r}.")
+    return str(file)
+
+
+def is_usage(value: object) -> bool:
+    """Whether something is a `Usage` whose figures are amounts."""
+    if not isinstance(value, Usage):
+        return False
+    counts: list[object] = [value.calls, value.input_tokens, value.output_tokens]
+    figures = [*counts, value.seconds, value.seconds_to_first_token or 0.0]
+    return all(map(_is_amount, figures)) and not any(isinstance(count, float) for count in counts)
 
 
 def check_model(model: object) -> None:
@@ -114,7 +138,7 @@ def check_identity(identity: Identity) -> None:
         ("identity.voice", identity.voice, _is_voice, f"one of {', '.join(get_args(Voice))}"),
         ("identity.languages", identity.languages, _are_ids, "a tuple of codes such as 'en'"),
         ("identity.forbidden", identity.forbidden, _are_patterns, "a tuple of regular expressions"),
-        ("identity.guidance", identity.guidance, Mapping, "a mapping from topics to texts"),
+        ("identity.guidance", identity.guidance, _are_texts, "a mapping from topics to texts"),
     )
 
 
@@ -430,6 +454,14 @@ def _are_patterns(value: object) -> bool:
         return all(re.compile(pattern) for pattern in cast(tuple[str, ...], value))
     except re.error:
         return False
+
+
+def _are_texts(value: object) -> bool:
+    return isinstance(value, Mapping) and _are_ids(cast(object, [*value.keys(), *value.values()]))
+
+
+def _is_amount(value: object) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool) and 0 <= value < inf
 
 
 def _is_voice(value: object) -> bool:

@@ -33,7 +33,7 @@ from insula.metacognition.engine import (
     check_number,
     check_open,
     check_options,
-    check_path,
+    resolve_path,
 )
 from insula.metacognition.observing import ADDED, Message, amend_fact, read_line, read_messages, remember_lines
 from insula.metacognition.outcome import TurnResult
@@ -160,16 +160,16 @@ class Metacognition:
         """Open the store at `path` (":memory:" for one that is forgotten) and hold it.
 
         Args:
-            path: where the store is; made where there is none.
+            path: the file of the store, made where there is none; or a database, `postgresql://…`.
             clock: seconds since the epoch, where a test says what time it is.
             options: the arguments of `Metacognition` by name.
 
         Raises:
             StoreError: the store cannot be used; the message says why and what to do.
         """
-        check_path(path)
+        named = resolve_path(path)
         check_options(("clock", clock, callable, "a function that says the seconds since the epoch"))
-        store = await Store.open(path, clock)
+        store = await Store.open(named, clock)
         try:
             return cls(store, **options)
         except InputError:
@@ -421,12 +421,14 @@ class Metacognition:
             metadata: what you say of it, to find it by.
 
         Raises:
-            InputError: the speaker is no name.
+            InputError: there is no text in it, or the speaker is no name.
             StoreError: the store cannot be used.
         """
         check_message(text)
         check_types(speaker=speaker, listener=listener)
         line = read_line(text, provenance, speaker=speaker, listener=listener, at=at)
+        if not clean_text(plain_text(text)).strip():
+            raise InputError("There is no text in the message, so nothing is remembered; give what was said.")
         check_names(user, session)
         (number,) = await remember_lines(self.engine, user, session, [line], dump_metadata(metadata))
         return number
@@ -471,7 +473,7 @@ class Metacognition:
             return await memories.list_memories(self.engine.store, user, wanted, before=before, limit=limit)
 
     async def get(self, user: str, memory: int) -> Memory:
-        """One memory of a user, also one that was retired.
+        """One memory of a user, also one that was retired; of one that was erased, `content` is empty.
 
         Raises:
             NotFound: there is none such.
@@ -496,7 +498,7 @@ class Metacognition:
         """Erase a memory for good, with the line that it came from and what was derived of its session.
 
         Raises:
-            NotFound: there is none such.
+            NotFound: there is none such, or it was erased before.
         """
         check_types(user=user)
         check_number(memory=memory)
@@ -524,10 +526,10 @@ class Metacognition:
             StoreFull: the file cannot be written.
         """
         check_types(user=user)
-        check_path(path)
+        target = Path(resolve_path(path))
         soul = self.engine.soul(user)
         with on_behalf_of(user):
-            return await custody.export_user(self.engine.store, user, soul, Path(path))
+            return await custody.export_user(self.engine.store, user, soul, target)
 
     async def forget(self, user: str, **filters: Unpack[Filters]) -> Deleted:
         """Erase for good what the filters want; without any, all that is kept of a user.

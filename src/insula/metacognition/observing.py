@@ -52,6 +52,8 @@ SPEAKER_CHARS = 40
 SPEAKERS = {"user": USER, "assistant": ASSISTANT, "tool": "a tool"}
 """Who speaks, where nobody is named."""
 ASSERTING = frozenset(get_args(Provenance)) - {"derived"}
+SETTING_UP = ("system", "developer")
+"""Roles that tell an agent what it is: nobody's memory."""
 
 Message = str | Mapping[str, object]
 """A text of the user's, or a message with `role` and `content`, and if wished `name`, `at` and `id`."""
@@ -98,14 +100,19 @@ def read_line(
 
 
 def read_messages(given: Message | Sequence[Message], session: str) -> list[ObservedLine]:
-    """The lines of some messages.
+    """The lines of some messages, less what set the agent up.
 
     Raises:
         InputError: one of them is no message, or cannot be used.
     """
     if not isinstance(given, Iterable):  # pyright: ignore[reportUnnecessaryIsInstance]
         raise InputError(f"{str(given)[:40]!r} holds no messages; give a text, a message, or a list of them.")
-    return [_read_message(message, session) for message in ([given] if isinstance(given, str | Mapping) else given)]
+    each = [given] if isinstance(given, str | Mapping) else given
+    return [
+        _read_message(message, session)
+        for message in each
+        if not (is_object(message) and message.get("role") in SETTING_UP)
+    ]
 
 
 def _read_message(given: object, session: str) -> ObservedLine:

@@ -46,7 +46,7 @@ from insula.memory.storage.store import check_types
 from insula.memory.storage.vectors import Embed, Vector, embed_normalised
 from insula.memory.wishes import OwnWish, texts_of, wishes_of
 from insula.metacognition import outcome
-from insula.metacognition.engine import Engine, LearnedGuidance, check_options
+from insula.metacognition.engine import Engine, LearnedGuidance, check_options, is_usage
 from insula.metacognition.hearing import hear_message
 from insula.metacognition.observing import keep_remainders
 from insula.metacognition.outcome import TOPIC_TERMS, TurnResult, pass_pieces
@@ -108,6 +108,7 @@ HISTORY_LINES = 24
 REASON_CHARS = 300
 """Characters of why an agent is stuck that stand on the ledger."""
 GONE = "The message of turn {number} of session {session!r} is no longer in memory; nothing was written of its answer."
+UNOPENED = "The turn was never opened, so nothing was recalled or kept; enter it with `async with`, or use `begin`."
 TWICE = "Turn {number} of session {session!r} was finished before; nothing was written a second time."
 
 
@@ -643,9 +644,13 @@ class Turn:
             logprobs: each token of the response with its natural log-probability, where the model returns them (K11).
 
         Raises:
-            InputError: the assessment or the usage is of another type.
+            InputError: the assessment or the usage is of another type, or a figure of it is.
         """
-        check_options(("assessment", assessment, Assessment, "an Assessment"), ("usage", usage, Usage, "a Usage"))
+        remedy = "a Usage of whole numbers, and of seconds, from 0"
+        check_options(("assessment", assessment, Assessment, "an Assessment"), ("usage", usage, is_usage, remedy))
+        if not self._begun and UNOPENED not in self.troubles:
+            log.warning(UNOPENED)
+            self.troubles.append(UNOPENED)
         self._usage = usage or Usage()
         given, failed = Content(), len(self.troubles)
         with self.kept_from_host("response"):
