@@ -14,7 +14,7 @@ from insula.errors import ModelTimeout
 from insula.memory.storage import statements
 from insula.server.api import talk
 from insula.server.api.talk import STREAM
-from insula.server.turns import AT_ONCE
+from insula.server.turns import AT_ONCE, GRACE_SECONDS
 from insula.testing import Request
 from patience import DEADLOCK_SECONDS, Gate, HeldModel, until
 
@@ -84,6 +84,28 @@ async def test_a_server_that_stops_finishes_the_turns_that_nobody_waits_for(
         await _go_away(browser, url, accept, model)
         model.gate.open()
     assert await _said(metacognition) == ["I live in Lisbon.", "Noted: Lisbon."]
+
+
+@pytest.mark.parametrize("accept", ACCEPT)
+async def test_a_server_that_stops_ends_a_turn_that_takes_too_long_and_tells_who_waits(
+    accept: str,
+    make_service: MakeService,
+    served: Serve,
+    monkeypatch: pytest.MonkeyPatch,
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    monkeypatch.setattr("insula.server.serving.GRACE_SECONDS", 0.5)
+    model = HeldModel(answer)
+    async with httpx2.AsyncClient(timeout=DEADLOCK_SECONDS) as browser:
+        async with served(make_service(model=model)) as url:
+            asking = asyncio.create_task(browser.post(f"{url}/agent/chat", json=SAID, headers={"Accept": accept}))
+            await model.gate.reached()
+            began = asyncio.get_running_loop().time()
+        assert asyncio.get_running_loop().time() - began < GRACE_SECONDS
+        told = (await asking).text
+    assert "The server stops before there is a response. The message is kept" in told
+    assert ("event: error" in told) == (accept == STREAM)
+    assert not [record for record in caplog.records if record.exc_info]
 
 
 async def _go_away(browser: httpx2.AsyncClient, url: str, accept: str, model: HeldModel) -> None:

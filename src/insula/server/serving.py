@@ -17,6 +17,7 @@ from uvicorn.protocols.http.h11_impl import H11Protocol, RequestResponseCycle
 from insula.server.middleware import HEAD_BYTES, HEAD_TOO_LARGE, LARGE_HEAD
 from insula.server.problems import Problem
 from insula.server.service import Service
+from insula.server.turns import GRACE_SECONDS
 
 HEAD_SECONDS = 15.0
 """How long a client may take to send the head of a request."""
@@ -24,7 +25,8 @@ CONNECTIONS = 2_000
 """Connections that are held; where there are more, new ones are closed at once. Twice what `crowd` lets in, so that the
 others hear why."""
 GRACEFUL_SECONDS = 15
-"""How long a server that stops waits for requests under way, streams aside: they are ended at once."""
+"""How long a server that stops waits for requests under way, streams aside: they are ended at once. Turns are given
+`GRACE_SECONDS` of them, so that who waits for one is told what became of it."""
 
 M_ARENA_MAX = -8
 """The name of glibc's setting for its pools of memory (malloc.h)."""
@@ -100,10 +102,15 @@ class StreamServer(uvicorn.Server):
     """A server whose streams end when it stops, which uvicorn would wait for."""
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
-        """Stop: streams first, then what is under way."""
-        if service := cast("Service | None", getattr(cast(Starlette, self.config.app).state, "service", None)):
-            service.live.close_streams()
+        """Stop: streams first, then what is under way; turns that are not done in time are ended."""
+        service = cast("Service | None", getattr(cast(Starlette, self.config.app).state, "service", None))
+        if service is None:
+            await super().shutdown(sockets)
+            return
+        service.live.close_streams()
+        ending = asyncio.get_running_loop().call_later(GRACE_SECONDS, service.turns.cancel_all)
         await super().shutdown(sockets)
+        ending.cancel()
 
 
 def bound_arenas() -> None:

@@ -5,9 +5,11 @@ from collections.abc import AsyncGenerator, Callable, Coroutine
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
+from fastapi import HTTPException
+
 T = TypeVar("T")
 
-GRACE_SECONDS = 10.0
+GRACE_SECONDS = 13.0
 """How long a server that stops waits for turns; then they are cancelled, and whoever waits is told what is kept."""
 AT_ONCE = 4
 """Turns of one user that are under way at once. Between two of its waits a turn takes up to half a second of the event
@@ -46,8 +48,20 @@ class RunningTurns:
         task.add_done_callback(lambda _: self._drop_empty(user, queue))
         return task
 
+    async def finish_work(self, work: Coroutine[Any, Any, T]) -> T:
+        """What work comes to that no cut connection ends.
+
+        Raises:
+            HTTPException: the server stops before it is done.
+        """
+        task = self.start_work(work)
+        await asyncio.wait([task])
+        if task.cancelled():
+            raise HTTPException(503, "The server stops before it is done; ask again once it runs, and it goes on.")
+        return task.result()
+
     def start_work(self, work: Coroutine[Any, Any, T]) -> asyncio.Task[T]:
-        """Begin work that no cut connection ends; `await asyncio.shield(...)` waits for it."""
+        """Begin work that no cut connection ends."""
         task = asyncio.create_task(work)
         self._tasks.add(task)
         task.add_done_callback(self._read_exception)
@@ -56,10 +70,15 @@ class RunningTurns:
     async def finish_all(self, seconds: float = GRACE_SECONDS) -> None:
         """Wait for what is under way, then end what is left of it."""
         if self._tasks:
-            _, late = await asyncio.wait(self._tasks, timeout=seconds)
-            for task in late:
-                task.cancel()
-            await asyncio.gather(*late, return_exceptions=True)
+            await asyncio.wait(self._tasks, timeout=seconds)
+            await asyncio.gather(*self.cancel_all(), return_exceptions=True)
+
+    def cancel_all(self) -> list[asyncio.Task[Any]]:
+        """Cancel what is under way, and return it."""
+        late = [*self._tasks]
+        for task in late:
+            task.cancel()
+        return late
 
     def _drop_empty(self, user: str, queue: TurnQueue) -> None:
         queue.turns -= 1

@@ -1,6 +1,5 @@
 """Nights over HTTP: what a user's brought, and one now (R1, R6); how those of all go, without a word of anybody's."""
 
-import asyncio
 from collections.abc import Mapping
 from typing import Annotated, Any
 
@@ -80,7 +79,7 @@ async def run_sleep(
     force: Annotated[bool, Query(description="Sleep though the last night was lately, or nothing happened.")] = False,
 ) -> NightReport:
     """Run a user's night now; it goes on though the client goes away."""
-    report = await asyncio.shield(service.turns.start_work(run_user_night(service, user, force=force)))
+    report = await service.turns.finish_work(run_user_night(service, user, force=force))
     phases = [NightPhase.model_validate(done) for done in report.phases]
     return NightReport(night=report.date, skipped=report.skipped, gated=report.gated, phases=phases)
 

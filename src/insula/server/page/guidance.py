@@ -225,7 +225,7 @@ async def show_nights(service: Served, who: Visitor, said: Word = "") -> Respons
 @router.post("/nights")
 async def submit_night(service: Served, who: Visitor) -> Response:
     """Run the night now, to its end whoever goes away meanwhile."""
-    report = await asyncio.shield(service.turns.start_work(run_user_night(service, who.name, force=True)))
+    report = await service.turns.finish_work(run_user_night(service, who.name, force=True))
     return await _render_nights(service, who, ran=describe_report(report))
 
 
