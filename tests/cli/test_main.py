@@ -102,3 +102,11 @@ def test_an_installed_package_says_where_the_benchmarks_are(tmp_path: Path) -> N
         done = subprocess.run(command, env=alone, capture_output=True, text=True, check=False)
         assert (done.returncode, done.stdout) == (1, "")
         assert "benchmarks/" in done.stderr
+
+
+@pytest.mark.parametrize("words", ["user list", "token list", "model list", "config show", "memory list"])
+def test_the_name_of_a_group_alone_lists(words: str) -> None:
+    group, verb = words.split()
+    alone, named = run_insula(group), run_insula(group, verb)
+    assert (alone.status, alone.out) == (0, named.out)
+    assert run_insula(group, "--json").json == run_insula(group, verb, "--json").json

@@ -23,12 +23,15 @@ HEAD = "# Insula's settings. Take the mark from a line to set it; each is also r
 APART = frozenset(("users",))
 """Set in tables of their own."""
 
-app = typer.Typer(no_args_is_help=True)
+app = typer.Typer()
 
 
+@app.callback(invoke_without_command=True)
 @app.command()
-def show(json: Json = False) -> None:
+def show(context: typer.Context, json: Json = False) -> None:
     """The settings in force, from the files and the environment; tokens are not shown."""
+    if context.invoked_subcommand is not None:
+        return
     in_force = settings.load_settings()
     known = in_force.model_dump(mode="json")
     for fault in _find_faults(in_force):

@@ -16,13 +16,16 @@ from insula.llm import local
 from insula.llm.local import Weights, install_weights
 from insula.text.wording import count_noun
 
-app = typer.Typer(no_args_is_help=True)
+app = typer.Typer()
 NAMES = "smollm2 or qwen-coder-1.5b."
 
 
+@app.callback(invoke_without_command=True)
 @app.command("list")
-def list_models(json: Json = False) -> None:
+def list_models(context: typer.Context, json: Json = False) -> None:
     """The models that run inside the process, and where their weights are."""
+    if context.invoked_subcommand is not None:
+        return None
     folder = settings.load_settings().weights
     rows = [_weights_row(weights, _find_file(weights, folder)) for weights in local.WEIGHTS.values()]
     if json:

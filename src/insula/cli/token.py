@@ -13,7 +13,7 @@ from insula.memory.storage.store import check_names
 from insula.server import tokens
 from insula.text.wording import day_of
 
-app = typer.Typer(no_args_is_help=True)
+app = typer.Typer()
 
 
 @app.command()
@@ -41,9 +41,12 @@ def new(
     )
 
 
+@app.callback(invoke_without_command=True)
 @app.command("list")
-def list_tokens(json: Json = False) -> None:
+def list_tokens(context: typer.Context, json: Json = False) -> None:
     """The tokens that there are: names, users and dates."""
+    if context.invoked_subcommand is not None:
+        return None
     known, now = tokens.read_tokens(_token_path()), time.time()
     if json:
         return print_json([_token_record(token) for token in known])

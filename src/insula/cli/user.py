@@ -15,14 +15,17 @@ from insula.memory.privacy import custody
 from insula.server import tokens
 from insula.text.wording import count_noun
 
-app = typer.Typer(no_args_is_help=True)
+app = typer.Typer()
 Name = Annotated[str, typer.Argument(metavar="NAME", help="The user; `insula chat` calls you “me”.")]
 Archive = Annotated[Path, typer.Argument(metavar="FILE", help="What `insula user export` wrote.")]
 
 
+@app.callback(invoke_without_command=True)
 @app.command("list")
-def list_users(json: Json = False) -> None:
+def list_users(context: typer.Context, json: Json = False) -> None:
     """Of whom anything is kept."""
+    if context.invoked_subcommand is not None:
+        return
     names = sorted(with_store(lambda store: store.nights.list_users()))
     print_json(names) if json else print("\n".join(names) or "Nothing is kept of anybody.")
 
