@@ -65,7 +65,7 @@ class Identity:
     languages: tuple[str, ...] = ()
     """ISO 639-1 codes that it may answer in, its own first; empty: that of the message."""
     forbidden: tuple[str, ...] = ()
-    """Regular expressions that no response may match, case-insensitive."""
+    """Regular expressions, case-insensitive; a response that matches one is flagged, and never blocked."""
     guidance: Mapping[str, str] = field(default_factory=dict[str, str])
     """Topic -> what the agent should do about it; shown when a message touches the topic."""
 

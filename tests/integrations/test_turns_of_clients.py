@@ -66,6 +66,16 @@ def test_what_was_erased_does_not_reach_the_model_when_the_question_is_asked_aga
         assert "Lisbon" not in talker.send(said(QUESTION))
 
 
+def test_a_client_made_of_a_wrapped_one_with_other_options_is_wrapped(mind: Any) -> None:
+    mind.add("ana", FACT)
+    with FakeServer(answer="In Lisbon.") as server:
+        client = wrap(OpenAI(base_url=server.url, api_key="none"), mind, user="ana", session="monday")
+        for made in (client.with_options(max_retries=0), client.copy(timeout=9.0).with_options(max_retries=1)):
+            made.chat.completions.create(model="m", messages=[{"role": "user", "content": QUESTION}])
+            assert FACT in server.prompt()
+    assert stored(mind).count(QUESTION) == 2
+
+
 def test_what_was_erased_does_not_reach_the_model_when_a_call_that_failed_is_repeated(mind: Any) -> None:
     (fact,) = mind.add("ana", FACT)
     with FakeServer("401", "ok", answer="I do not know.") as server:

@@ -35,7 +35,10 @@ def wrap(client: Client, mind: Metacognition | Blocking, **options: Unpack[Guest
     Raises:
         InputError: it is none of these, is wrapped already, or is a blocking one beside a mind that is awaited.
     """
-    guest = Guest(mind, **options)
+    return _wrap_client(client, mind, Guest(mind, **options))
+
+
+def _wrap_client(client: Client, mind: Metacognition | Blocking, guest: Guest) -> Client:
     completions, messages = read_field(read_field(client, "chat"), "completions"), read_field(client, "messages")
     resource, put = (completions, to_openai) if completions is not None else (messages, _to_anthropic)
     create: Any = getattr(resource, "create", None)
@@ -51,7 +54,14 @@ def wrap(client: Client, mind: Metacognition | Blocking, **options: Unpack[Guest
             f"`Metacognition.sync(path)`."
         )
     resource.create = _wrap_create(create, guest, put, is_async)
+    for name in ("copy", "with_options"):  # a client of its own, with other options
+        if (copy := getattr(client, name, None)) is not None:
+            setattr(client, name, partial(_wrap_copy, copy, mind, guest))
     return client
+
+
+def _wrap_copy(copy: Callable[..., Any], mind: Metacognition | Blocking, guest: Guest, **options: Any) -> Any:
+    return _wrap_client(copy(**options), mind, guest)
 
 
 def _takes_messages(create: object) -> bool:

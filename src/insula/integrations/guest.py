@@ -120,8 +120,8 @@ class ModelWatch:
         seconds = time.perf_counter() - self._began
         try:
             known = [usage for response in responses for usage in _read_usages(response)]
-            read = max((_read_number(usage, "input_tokens", "prompt_tokens") for usage in known), default=0)
-            written = max((_read_number(usage, "output_tokens", "completion_tokens") for usage in known), default=0)
+            read = max([0, *(_read_number(usage, "input_tokens", "prompt_tokens") for usage in known)])
+            written = max([0, *(_read_number(usage, "output_tokens", "completion_tokens") for usage in known)])
             thought = any(map(_has_thought, known))
         except Exception:
             log.exception("What a call of the model cost could not be read.")
