@@ -39,6 +39,10 @@ def test_a_short_question_is_told_by_its_language(language: str) -> None:
     assert detect_language(SENTENCES[language]) == language
 
 
+def test_words_of_several_languages_are_of_the_one_that_is_spoken() -> None:
+    assert [detect_language("Call me Nina.", spoken) for spoken in ("en", "pt", "ja")] == ["en", "pt", "pt"]
+
+
 @pytest.mark.parametrize("text", ["Olvida mi alergia.", "Borra mi nombre.", "Tira la leche pasada."])
 def test_a_short_sentence_is_told_among_the_languages_of_its_function_words(text: str) -> None:
     assert detect_language(text) == "es"

@@ -177,12 +177,12 @@ def detect_language(text: str, default: str = UNKNOWN, *, least: float = 0.0) ->
     prose = without_code(text)
     if len(prose) * 2 < len(text):
         return default
-    return _detect_sample(prose[:_DETECT_CHARS], least) or default
+    return _detect_sample(prose[:_DETECT_CHARS], least, default) or default
 
 
 @clear_on_erasure
 @lru_cache(maxsize=_DETECT_CACHE)
-def _detect_sample(sample: str, least: float) -> str | None:
+def _detect_sample(sample: str, least: float, default: str) -> str | None:
     if (script := _by_script(sample)) is not None:
         return script
     words = _WORD.findall(sample.lower())
@@ -196,17 +196,18 @@ def _detect_sample(sample: str, least: float) -> str | None:
         return None
     if len(words) >= SURE_WORDS or probability >= SURE or votes.get(language, 0) or not _LATIN.search(sample):
         return language
-    return None if least else _likeliest_of_voted(sample, votes)
+    return None if least else _likeliest_of_voted(sample, votes, default)
 
 
-def _likeliest_of_voted(sample: str, votes: dict[str, float]) -> str | None:
-    """Of the languages that most function words of a short text speak for, the one that the identifier holds likelier.
+def _likeliest_of_voted(sample: str, votes: dict[str, float], default: str) -> str | None:
+    """Of the languages that most function words of a short text speak for the default, or the one that the identifier
+    holds likelier: "Call me Nina." is English to who speaks it, though "me" is Portuguese as well.
 
-    Asked of all, it takes "Olvida mi alergia." for Portuguese, which has no "mi".
+    Asked of all, the identifier takes "Olvida mi alergia." for Portuguese, which has no "mi".
     """
     most = max(votes.values())
-    voted = (language for language, _ in _load_identifier().rank(sample) if votes.get(language, 0) == most > 0)
-    return next(voted, None)
+    voted = [language for language, _ in _load_identifier().rank(sample) if votes.get(language, 0) == most > 0]
+    return default if default in voted else next(iter(voted), None)
 
 
 def _of_question(text: str, words: list[str]) -> str | None:
