@@ -258,9 +258,9 @@ export type Filters = {
  */
 export type Message = {
     /**
-     * `user` by default.
+     * `user` by default; the last two are left out.
      */
-    role?: "user" | "assistant" | "tool" | undefined;
+    role?: "user" | "assistant" | "tool" | "system" | "developer" | undefined;
     content: string;
     /**
      * Who spoke, where more than one person talks.

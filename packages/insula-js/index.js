@@ -33,7 +33,7 @@
 
 /**
  * @typedef {object} Message What was said elsewhere.
- * @property {"user" | "assistant" | "tool"} [role] `user` by default.
+ * @property {"user" | "assistant" | "tool" | "system" | "developer"} [role] `user` by default; the last two are left out.
  * @property {string} content
  * @property {string} [name] Who spoke, where more than one person talks.
  * @property {Date | string} [at] When; now by default.
