@@ -15,6 +15,9 @@ READ = frozenset(
     (
         "",
         "uninstall",
+        "config",
+        "token",
+        "model",
         "config show",
         "config path",
         "token list",

@@ -404,22 +404,22 @@ class Turn:
         asked = self._find_request(pieces, self.analysis)
         declines = self.forgetting is not None and self.forgetting.is_declined
         lifts = declines or any(wish.lifts for wish in self._wished)
+        says_more = lifts or any(wish.force == "standing" for wish in self._wished)
         if (self.forgetting is None or declines) and asked and (asked.scope == "named" or not lifts):
-            heard = await self._offer_erasure(asked, recalled)
-            says_more = lifts or any(wish.force == "standing" for wish in self._wished)
+            heard = await self._offer_erasure(asked, recalled, facts_alone=says_more)
             self.forgetting = heard if heard and (heard.offer or not says_more) else self.forgetting
         if self.forgetting is None and self._unanswered:
             self.forgetting = forgetting.ForgetOutcome(self._unanswered.language, self._unanswered)
 
     async def _offer_erasure(
-        self, asked: ForgetRequest, recalled: Sequence[Recalled]
+        self, asked: ForgetRequest, recalled: Sequence[Recalled], *, facts_alone: bool
     ) -> forgetting.ForgetOutcome | None:
         """What a request to forget means, which a yes erases; where no fact is meant, the few other lines that hold a
         word of what is named."""
         latest = await self.engine.store.memories.list_memories(self.user, limit=LATEST)
         said = [memory for memory in latest if memory.session == self.session and memory.provenance == "user"]
         heard = forgetting.offer_erasure(asked, self.language, recalled, said)
-        if heard is None or heard.offer or asked.scope == "all":
+        if heard is None or heard.offer or facts_alone or asked.scope == "all":
             return heard
         sentences = [sentence.text for sentence in self.analysis.sentences] if self.analysis else []
         for words in (asked.words, *(text for text in sentences if asked.words in text)):
