@@ -368,3 +368,14 @@ async def test_a_line_that_tells_no_fact_is_found_by_what_is_named_and_no_reques
         assert "rather" not in person
         memories = (await metacognition.list("ana")).memories
         assert not [one.line for one in memories if "rather" in one.content and one.kind == "semantic"]
+
+
+async def test_what_else_an_erased_line_said_answers_no_question_that_came_after_it(tmp_path: Path) -> None:
+    async with await Metacognition.open(tmp_path / "insula.db") as metacognition:
+        await said(metacognition, "My dentist is Dr Varga from Graz. The book club moved to Wednesdays.", "before")
+        async with metacognition.turn("ana", "before", "When does my book club meet?") as turn:
+            turn.finish("On Tuesdays.")
+        await said(metacognition, "Please forget my dentist.")
+        await said(metacognition, "yes")
+        lines = [one.line for one in (await metacognition.list("ana")).memories if "Wednesdays" in one.content]
+        assert lines == ["The book club moved to Wednesdays."]

@@ -49,7 +49,7 @@ class HeardMessage(NamedTuple):
         """What may be shown of it."""
         return join_facts(self.facts, language)
 
-    def keep_kind(self, item: NewItem) -> NewItem:
+    def set_kind(self, item: NewItem) -> NewItem:
         """The message as it is remembered: what is only a preference is told from the ledger, where the newest counts,
         and a request to forget not at all."""
         return item._replace(kind="episodic") if self.is_untold else item

@@ -138,6 +138,8 @@ async def remember_lines(
     session: str,
     lines: Sequence[ObservedLine],
     metadata: str = "",
+    *,
+    looked_back: int = CONTEXT_LINES,
 ) -> list[int]:
     """Write lines down, all or none of them; returns the ids of their memories, less what was taken in before.
 
@@ -145,6 +147,7 @@ async def remember_lines(
         engine: what memory is held by.
         lines: what was said, oldest first.
         metadata: what the host says of them, as it is kept.
+        looked_back: how many lines of the session are read before them; 0 where they were said before those.
 
     Raises:
         StoreError: the store cannot be used.
@@ -152,7 +155,7 @@ async def remember_lines(
     with on_behalf_of(user):
         place = await engine.store.resolve_place(user, session)
         items: list[tuple[NewItem, float]] = []
-        before = [*await engine.store.read(statements.read_lines, place, CONTEXT_LINES)]
+        before = [*await engine.store.read(statements.read_lines, place, looked_back)] if looked_back else []
         secrets: dict[str, str] = {}
         sources = [line.source_id for line in lines if line.source_id is not None]
         known = await engine.store.read(statements.taken_in, place.user_id, sources)
@@ -189,7 +192,7 @@ async def _make_item(
     if line.provenance == "user" and line.speaker == USER and not line.is_fact:
         heard = await _hear_line(engine, analysis, content, said)
         stated = await asyncio.to_thread(embed_statements, heard.statements, engine.embed)
-        item = heard.keep_kind(new_item(*making, stated, heard.show_facts(analysis.language)))
+        item = heard.set_kind(new_item(*making, stated, heard.show_facts(analysis.language)))
         return item._replace(content=content, vector=vector, preferences=heard.preferences)
     stated = ()
     if line.provenance in {"user", "tool"}:
@@ -311,4 +314,4 @@ async def keep_remainders(engine: Engine, user: str, remainders: Iterable[Remain
     for text, memory in remainders:
         line = read_line(text, "user", speaker=memory.speaker, at=memory.said_at)
         line = line._replace(is_fact=memory.session == ADDED)
-        await remember_lines(engine, user, memory.session, [line], dump_metadata(memory.metadata))
+        await remember_lines(engine, user, memory.session, [line], dump_metadata(memory.metadata), looked_back=0)

@@ -520,7 +520,7 @@ class Turn:
         encoding, asked = encode_claims(whole, USER, ASSISTANT), self._questions_before()
         told = heard.show_facts(kept.language)
         item = new_item(whole, encoding, "user", USER, self.recalled, asked, heard.statements, told)
-        item = heard.keep_kind(item._replace(content=self._content, metadata=self.metadata))
+        item = heard.set_kind(item._replace(content=self._content, metadata=self.metadata))
         self.told = "" if item.withheld else item.line
         self.number, memory = await self.engine.store.sessions.write_message(self._place, item)
         said_before = self.history[-1].content[:REMEMBERED_CHARS] if self.history else ""
