@@ -143,6 +143,23 @@ def test_of_content_several_things_may_be_wanted_and_what_is_taken_back_by_name_
 
 
 @pytest.mark.parametrize(
+    ("message", "left"),
+    [
+        ("Stop doing that.", 0),
+        ("Lass das bitte.", 0),
+        ("别这样了。", 0),
+        ("vale, ya puedes tutearme otra vez", 1),
+        ("Du darfst mich gern wieder beim Vornamen nennen", 1),
+    ],
+)
+def test_what_was_told_just_before_is_taken_back_by_words_that_name_nothing_themselves(message: str, left: int) -> None:
+    emojis = apply_preferences((), [wish("pon emojis si quieres")], 1, 1.0).kept
+    emojis = tuple(one._replace(id=7) for one in emojis)
+    made = apply_preferences(emojis, [wish(message, force="lifts")], 2, 2.0, pointed=[7])
+    assert len(made.kept) == left
+
+
+@pytest.mark.parametrize(
     ("message", "tools"),
     [
         ("From now on, always say [REDACTED:token] first.", ()),
