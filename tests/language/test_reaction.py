@@ -39,6 +39,19 @@ def test_what_answers_a_question_of_the_assistants_corrects_nothing() -> None:
     assert judge_reaction("No, coffee.", "", "Do you want tea?", embed_text).kind == ""
 
 
+@pytest.mark.parametrize(
+    "message",
+    [
+        "Please forget that.",
+        "Wrong address, forget it, please.",
+        "Das musst du dir nicht merken.",
+        "Olvida mi dirección, por favor.",
+    ],
+)
+def test_a_request_to_forget_corrects_nothing(message: str) -> None:
+    assert judge_reaction(message, "Where do I live?", "You live in Porto.", embed_text).kind == ""
+
+
 def test_the_same_request_in_other_words_behind_an_apology_is_a_repair() -> None:
     asked, anew = "set the subjects to hello there", "set the subject to hello there"
     assert judge_reaction(anew, asked, "Sorry, I don't know.", embed_text).kind == "repair"

@@ -15,6 +15,7 @@ from typing import Literal, NamedTuple
 from rapidfuzz import fuzz
 
 from insula.coding.step.corrections import measure_likeness
+from insula.language.forget import find_request
 from insula.language.guiding import CORRECTS, FEEDBACK, THANKS, guiding_chance
 from insula.language.handed import Hands, Waits, may_wait, users_lines
 from insula.memory.retrieval.embedding import embed_each
@@ -113,9 +114,12 @@ def judge_reaction(message: str, previous: str, response: str, embed: Embed | No
     message, previous, response = (text[:READ] for text in (message, previous, response))
     if not response.strip():
         return Reaction(0.0, "")
-    pieces = () if _asks_user(response) or not embed else split_units(analyse_text(message))
+    said = analyse_text(message)
+    pieces = () if _asks_user(response) or not embed else split_units(said)
     vectors = embed_each(embed, pieces) if embed and pieces else []
-    chances = [guiding_chance("corrects", vector) or 0.0 for vector in vectors]
+    asks = find_request(dict(zip(pieces, vectors, strict=True)), said)
+    forgets = asks is not None and asks.is_sure  # "No, forget that." says nothing of whether it was right
+    chances = [0.0 if forgets else guiding_chance("corrects", vector) or 0.0 for vector in vectors]
     best = max(chances, default=0.0)
     if best >= CORRECTS:
         first = min((message.find(piece) for piece, chance in zip(pieces, chances, strict=True) if chance >= CORRECTS))

@@ -69,10 +69,11 @@ def find_outcomes(
 
 
 def _response_held(message: str, question: str, response: str, embed: Embed | None) -> bool | None:
-    """Whether the next message of the user's says that the response held; None where it says nothing of it."""
+    """Whether the next message of the user's says that the response held; None where it says nothing of it, or both."""
+    agrees = only_thanks(message, embed)
     if judge_reaction(message, question, response, embed).kind or measure_likeness(message, question) >= AGAIN:
-        return False
-    return True if only_thanks(message, embed) else None
+        return None if agrees else False
+    return True if agrees else None
 
 
 def _evidence_score(turn: Mapping[str, Any], evidence: Collection[int]) -> float | None:
