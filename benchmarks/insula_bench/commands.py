@@ -398,6 +398,17 @@ def bench_follow_up(
     raise typer.Exit(run(write, json))
 
 
+@app.command("sources")
+def bench_sources(
+    show: Annotated[bool, typer.Option(help="Print the replies that are called something else.")] = False,
+    json: Json = False,
+) -> None:
+    """Under which replies stands where they come from, or that the user told otherwise (two minutes)."""
+    from insula_bench.sources import run
+
+    raise typer.Exit(run(json, show))
+
+
 @app.command("short")
 def bench_short(json: Json = False) -> None:
     """Which short plain lines are kept as facts, and which requests to forget are heard (half a minute)."""

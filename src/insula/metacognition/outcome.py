@@ -160,7 +160,7 @@ def judge_turn(turn: "Turn", judged: Assessment, response: str, claims: frozense
     """What a person is told of the turn."""
     asked = bool(turn.analysis and find_asks(turn.analysis))
     sure: AnswerSource | None = None
-    if asked and level_of(turn) not in {None, "low"}:
+    if asked and level_of(turn) is not None:
         sure = find_source(turn.message, response, turn.recalled, turn.shown, judged.flags, turn.language)
     return make_verdict(
         turn.confidence,

@@ -129,8 +129,8 @@ def _verdict_kind(
 ) -> Kind:
     if assessment is None:
         return "unchecked"
-    if source is not None and source.holds:
-        return "used"
+    if source is not None:
+        return "used" if source.holds else "unused"
     flags = set(assessment.flags)
     held = {fault.flag for fault in assessment.faults if fault.about}
     if "other_person" in flags:

@@ -15,7 +15,6 @@ from insula.text.analysis import LANGUAGES, content_words, fold_accents, term_of
 from insula.text.answers import (
     COUNTED,
     NAMED,
-    PICKED,
     SAID,
     VALUED,
     AskKind,
@@ -28,19 +27,18 @@ from insula.text.grammar import UNSPACED
 from insula.text.questions import Ask
 from insula.turn.exchange import Exchange, ReplyText
 from insula.turn.remembered import (
-    SORTS,
     MemoryLine,
     asks_only_user,
     capitalised_words,
     find_names,
     find_numbers,
     find_units,
-    find_values,
     is_about_user,
     read_line,
     split_by_person,
     wants_advice,
 )
+from insula.turn.values import ComparedText, ReplyBesideLine
 from insula.types import Fault, Level
 
 MOST_LINES = 12
@@ -52,9 +50,6 @@ LENGTHY = 24
 HEAD_CHARS = 300
 SHORT = 24
 """Characters from which a response that neither uses memory nor speaks to the user is about something else."""
-NOON = 12
-FACTORS = frozenset({4, 7, 12, 24, 30, 52, 60, 365})
-"""What a number may be multiplied by to say the same over another time ("720 a month": "8,640 a year")."""
 
 _ENDED: frozenset[Mark] = frozenset({"negated", "ended"})
 _STORED: frozenset[AskKind] = SAID | frozenset[AskKind]({"list", "yes_no"})
@@ -247,64 +242,21 @@ class _MemoryQuestion:
             return bool(own)
         return bool(line.numbers or capitalised_words(line.text, line.language) & frozenset(map(fold_accents, own)))
 
-    def _may_follow(self, line: MemoryLine) -> bool:
-        """Whether a number of the response may be worked out from one of a line: in other units, over another time, or
-        from a date."""
-        mine, theirs = self._units_in(self.reply.text), self._units_in(line.text)
-        if mine and theirs and mine.isdisjoint(theirs):
-            return True
-        if any(map(_is_year, line.numbers)) != any(map(_is_year, self.numbers)):
-            return True
-        if find_values(line.text, line.language)["months"] and not any(
-            find_values(self.reply.text, self.language).values()
-        ):
-            return True
-        said, held = (
-            [int(each) for each in numbers if each.isdecimal() and len(each) < 10]
-            for numbers in (self.numbers, line.numbers)
-        )
-        if self.ask.kind == "number" and any(abs(number - other) == 1 for number in said for other in held):
-            return True  # a year older, or without the one who says it
-        return any(_may_be_made(number, other) for number in said for other in held)
-
     def _shares_character(self, line: MemoryLine) -> bool:
         """Chinese and Japanese: whether a character of a line's values is in the response ("高いところ": "高所")."""
         own = frozenset("".join(self._value_words(line))) - frozenset(self.message) if self.language in UNSPACED else ()
         return any(character in self.reply.text for character in own)
 
     def _find_rival_value(self) -> Fault | None:
-        """A number, month, day or the like where the first line has one other of its sort, and nothing else it."""
-        if not self.leads or self.reply.size > ANSWER or self.ask.kind not in SAID:
+        """Another value in the place of the first line's, and nothing else."""
+        if not self.leads or self.ask.kind not in SAID:
             return None
         first = self.own[0]
         if not self.owners and not self._is_about(first):
             return None
-        known = " / ".join([self.message, *(line.text for line in (*self.own[1:], *self.others))])
-        return self._ignored_fault(first, certain=False) if self._differs_from(first, known) else None
-
-    def _differs_from(self, line: MemoryLine, known: str) -> bool:
-        mine, theirs, elsewhere = (find_values(text, self.language) for text in (self.reply.text, line.text, known))
-        for sort in SORTS:
-            if len(mine[sort]) == len(theirs[sort]) == 1 and not mine[sort] & (theirs[sort] | elsewhere[sort]):
-                return True
-        if self._says_other_word(line):
-            return True
-        if self.ask.kind != "time" and any(mine[sort] & theirs[sort] for sort in SORTS):
-            return False
-        said, held, beside = self.numbers, line.numbers, find_numbers(known, self.language)
-        if not said or len(held) not in {1, 2} or said & (held | beside) or (self.ask.kind == "choice" and beside):
-            return False
-        in_words = not any(map(str.isdigit, self.reply.text)) and any(len(number) > 2 for number in held)
-        return not in_words and not self._may_follow(line)
-
-    def _says_other_word(self, line: MemoryLine) -> bool:
-        """Whether response and line say the same of a thing but for one word ("My bike is green": "… is red")."""
-        if self.ask.kind not in PICKED or self.language in UNSPACED:
-            return False
-        new = {word for word in self.reply.found if self._term_of(word) not in self.asked}
-        held = self._value_words(line)
-        alike = any(self._holds_term(line, term) and self.reply.has_term(term) for term in self.ask.terms)
-        return alike and len(new) == len(held) == 1 and new.isdisjoint(held)
+        beside = ReplyBesideLine(ComparedText(self.message, self.language), first.text, self.reply.text)
+        others = [line.text for line in (*self.own[1:], *self.others)]
+        return self._ignored_fault(first, certain=False) if beside.says_another(self.ask.kind, others) else None
 
     def _find_denied(self) -> Fault | None:
         """ "Yes" where the line says no, and the other way round."""
@@ -351,13 +303,3 @@ class _MemoryQuestion:
         said = {fold_accents(word) for word in words}
         spoken = known["second"] | known["second_own"] | known["third"] | known["third_own"]
         return bool(said & spoken or words & words_of("second", language))
-
-
-def _is_year(number: str) -> bool:
-    return len(number) == 4 and number[:2] in {"19", "20"}
-
-
-def _may_be_made(said: int, held: int) -> bool:
-    """Whether a number may follow from another: the same hour, or so many times it."""
-    low, high = sorted((said, held))
-    return high - low == NOON or (low > 0 and high % low == 0 and high // low in FACTORS)
