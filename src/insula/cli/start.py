@@ -10,6 +10,9 @@ USAGE = 2
 """The exit code for what cannot be used as it is."""
 THREADS = "OPENBLAS_NUM_THREADS"
 """How many threads multiply matrices: read by NumPy's library once, when it is loaded."""
+GARBAGE = 10_000
+"""Objects that are made and not let go of before garbage is looked for; Python's own 700 are reached in every turn, and
+a look drives what the turn works with out of the processor's cache. Of cycles a turn leaves some hundred objects."""
 
 
 @contextmanager
@@ -29,6 +32,7 @@ def main() -> None:
     """Run the command line, where the packages of the command that is asked for are installed."""
     # Ours are small: a second thread gains nothing and spins while it waits, which doubled the CPU of a turn.
     os.environ.setdefault(THREADS, "1")
+    gc.set_threshold(GARBAGE)
     try:
         with loading():
             from insula.cli.main import main as command
