@@ -10,7 +10,7 @@ token alone. And what stands at a place in a text depends on four tokens to each
 nothing anew within its message, and a message within the text of its memory.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
 from itertools import chain
 from pathlib import Path
@@ -46,7 +46,7 @@ AT_ONCE = 256
 TOKENS = 768
 """Tokens that are kept (13 kB each): most words of a language, and no fewer than `AT_ONCE` and their surroundings."""
 PLACES = 1024
-"""Places that are kept (5 kB each): the last dozen of turns."""
+"""Places that are kept (5 kB each), the latest: those of the last dozen of turns, whosever they are."""
 TEXTS = 512
 """Texts that are kept as they were read (7 kB each)."""
 FEATURES = DIMENSIONS + len(BRANCHES) * CHANNELS
@@ -81,6 +81,7 @@ class Encoder:
         self._first = [_by_place(weights, size) for weights, (size, _) in zip(self._weights.w1, BRANCHES, strict=True)]
         self._used_tokens = 1
         self._place_rows: dict[bytes, int] = {}
+        """Where each place stands in the table below, the oldest first."""
         self._features = np.empty((PLACES, FEATURES), np.float32)
         clear_on_erasure(self)
 
@@ -124,9 +125,8 @@ class Encoder:
         sums = np.zeros((len(texts), self._features.shape[1]), np.float32)
         for at in range(0, len(places), AT_ONCE):
             part, owner = places[at : at + AT_ONCE], owners[at : at + AT_ONCE]
-            rows = self._read_places(padded, part)
             starts = np.flatnonzero(np.diff(owner, prepend=PAD))
-            sums[owner[starts]] += np.add.reduceat(self._features[rows], starts, axis=0)
+            sums[owner[starts]] += np.add.reduceat(self._read_places(padded, part), starts, axis=0)
         vectors = self._normalise_sums(sums, counts.astype(np.float32)[:, np.newaxis])
         lengths = np.sqrt(np.maximum(np.square(sums).sum(axis=1, keepdims=True), self._weights.eps))
         return map(Reading, vectors, SPREAD * sums / lengths)
@@ -145,8 +145,8 @@ class Encoder:
         outer = np.tanh(_multiply_rows(inner, weights.p3) + _multiply_rows(second, weights.d3))
         return outer / np.sqrt(np.maximum(np.square(outer).sum(axis=1, keepdims=True), weights.eps))
 
-    def _read_places(self, padded: Ids, places: npt.NDArray[np.intp]) -> list[int]:
-        """The rows of the tables of places that hold what stands at some places of a padded text."""
+    def _read_places(self, padded: Ids, places: npt.NDArray[np.intp]) -> Array:
+        """What stands at some places of a padded text."""
         begin = places[0] - REACH
         padded, places = padded[begin : places[-1] + REACH + 1], places - begin
         around = padded[places[:, np.newaxis] + np.arange(-REACH, REACH + 1)]
@@ -154,14 +154,18 @@ class Encoder:
         keys = [raw[at : at + size] for at in range(0, len(raw), size)]
         rows = self._place_rows  # another thread may let go of them meanwhile
         new = {key: at for at, key in enumerate(keys) if key not in rows}
-        if len(rows) + len(new) > PLACES:
-            rows.clear()
-            new = {key: at for at, key in enumerate(keys)}
-        if new:
-            begin = len(rows)
-            self._features[begin : begin + len(new)] = self._compute_places(padded, places[list(new.values())])
-            rows.update(zip(new, range(begin, begin + len(new)), strict=True))
-        return [rows[key] for key in keys]
+        made = dict(zip(new, self._compute_places(padded, places[list(new.values())]), strict=True)) if new else {}
+        features = np.empty((len(keys), FEATURES), np.float32)
+        for at, key in enumerate(keys):
+            features[at] = made[key] if key in made else self._features[rows[key]]
+        self._keep_places(rows, made)
+        return features
+
+    def _keep_places(self, rows: dict[bytes, int], made: Mapping[bytes, Array]) -> None:
+        """Keep what stands at some places, in the stead of those that were kept first."""
+        for key, seen in made.items():
+            row = rows.pop(next(iter(rows))) if len(rows) == PLACES else len(rows)
+            self._features[row], rows[key] = seen, row
 
     def _compute_places(self, padded: Ids, places: npt.NDArray[np.intp]) -> Array:
         weights = self._weights
