@@ -6,8 +6,9 @@ compared with what the model usually takes for as many tokens, and what a host d
 
 import math
 from bisect import bisect_left
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
+from functools import lru_cache
 from operator import attrgetter
 from statistics import median
 from typing import Literal, NamedTuple, TypeVar
@@ -34,6 +35,8 @@ KEPT_USUAL = 60
 """Answers by which it is known. Once half of them are slow, slow is usual: after 30 turns, and half an hour."""
 APART_SECONDS = 60.0
 """How far apart they lie, once there are enough: else a busy service would call usual what began a minute ago."""
+MODELS = 16
+"""Models of which what is usual is not worked out anew for each answer."""
 FELT_SECONDS = 0.1
 """What takes less is not felt as waiting (Nielsen 1993), however fast the model is otherwise."""
 EDGE = 0.1
@@ -139,10 +142,12 @@ def observe_turn(usage: Usage, at: float) -> Observation | None:
     return None
 
 
-def fit_usual(observations: Sequence[Observation]) -> UsualTime | None:
+@lru_cache(maxsize=MODELS)
+def fit_usual(observations: tuple[Observation, ...]) -> UsualTime | None:
     """What observations of one measure say is usual: the line of Theil (1950) and Sen (1968) through them.
 
-    It stays where it is until a third of them are far off it, and never falls with the number of tokens.
+    It stays where it is until a third of them are far off it, and never falls with the number of tokens. Many turns ask
+    of the same observations, since those that follow closely are not kept.
 
     Returns:
         None where there are fewer than `LEAST_USUAL`.
