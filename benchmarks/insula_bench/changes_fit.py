@@ -16,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from insula.language.heads import SCALE, load_cards
-from insula.memory.relevance import describe_change
+from insula.memory.relevance import describe_change, read_direction
 from insula.memory.retrieval.embedding import embed_each, embed_text
 from insula.text.analysis import LANGUAGES, analyse_text
 from insula.text.pasted import split_units
@@ -120,7 +120,8 @@ def _list_pairs(language: str, tells: Array) -> Iterator[Pairs]:
         found = judged.found
         if max(found, key=lambda line: found[line].odds) != own:
             continue
-        parts = {line: describe_change(found[line], found[own]) for line in found if line > own}
+        asked_for = read_direction(found[own])
+        parts = {line: describe_change(found[line], asked_for) for line in found if line > own}
         known = {line: each for line, each in parts.items() if each}
         for line, each in known.items():
             answer = found[line].answer

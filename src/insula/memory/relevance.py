@@ -383,10 +383,11 @@ def _with_changes(relevance: dict[int, Relevance], told: Sequence[StoredStatemen
     if not best or relevance[best].odds < ANSWERS:
         return relevance
     likeliest, point = relevance[best], load_cards()["changes"]["points"]["beside"]
+    asked_for = read_direction(likeliest)
     for memory in {stored.memory for stored in told if not stored.by_tool}:
         newer = relevance[memory]
         if memory > best and NEVER < newer.odds <= likeliest.odds:
-            parts = describe_change(newer, likeliest)
+            parts = describe_change(newer, asked_for)
             if _is_of_same_matter(newer, likeliest, parts) or _is_likely_change(newer, parts):
                 relevance[memory] = newer._replace(odds=likeliest.odds)
                 relevance[best] = likeliest._replace(parts={**likeliest.parts, "changed": 1.0})
@@ -424,21 +425,29 @@ def weigh_change(parts: Mapping[str, float]) -> float:
     return sum(weights[name] * value for name, value in parts.items()) + weights["intercept"]
 
 
-def describe_change(newer: Relevance, older: Relevance) -> dict[str, float]:
+def describe_change(newer: Relevance, asked_for: Vector | None) -> dict[str, float]:
     """What is known of a line beside an older one that answers, by the statements that likeliest do; empty without
     vectors.
+
+    Args:
+        asked_for: how people ask for the older one; None where that is not known.
 
     Returns:
         How alike people ask for the two (`alike`, -1 to 1), how likely the newer tells of a change at all (`change`,
         log-odds), and how near it comes to what is asked (`near`).
     """
-    if newer.answer is None or older.answer is None:
+    if asked_for is None or newer.answer is None or (said := newer.answer.vector) is None:
         return {}
-    first, second = newer.answer.vector, older.answer.vector
-    if first is None or second is None or first.size != second.size:
+    if said.size != asked_for.size:
         return {}
-    alike = float(asked_direction(first) @ asked_direction(second))
-    return {"alike": alike, "change": change_odds(first), "near": _nearness(newer)}
+    alike = float(asked_direction(said) @ asked_for)
+    return {"alike": alike, "change": change_odds(said), "near": _nearness(newer)}
+
+
+def read_direction(answering: Relevance) -> Vector | None:
+    """The direction in which lie the questions that are asked for a line, by the statement that likeliest answers."""
+    said = answering.answer.vector if answering.answer else None
+    return None if said is None else asked_direction(said)
 
 
 def _share_words(newer: Relevance, older: Relevance) -> bool:
