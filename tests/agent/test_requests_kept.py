@@ -36,3 +36,14 @@ async def test_what_a_session_said_before_is_kept_without_its_secrets(tmp_path: 
     assert held.count("The router is broken.") == 3
     assert "4921" not in held
     assert "Mallow" not in held
+
+
+def test_a_secret_beside_memories_is_taken_out_of_a_request_that_quotes_them(tmp_path: Path) -> None:
+    memory, rule = "- My sister lives in Lisbon. (2 May 2025)", "Log in with sk-proj-Zr8T4kQm2Xv7Lw9Pn3Bc6Yd1Hf5Jg0Ke."
+    kept = KeptRequests(lambda _: tmp_path / "requests")
+    for turn, instructions in enumerate((f"Notes:\n{memory}", f"{rule}\n\nNotes:\n{memory}")):
+        parts = split_request(Prompt(instructions=instructions, prompt="Where does she live?"), "Where does she live?")
+        kept.keep_request("ana", "s", turn, parts, {memory})
+    held = [kept.find_request("ana", "s", turn) or [] for turn in (0, 1)]
+    assert [part.text.count(memory) for parts in held for part in parts] == [1, 0, 1, 0]
+    assert "Zr8T4" not in held[1][0].text

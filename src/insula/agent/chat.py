@@ -371,7 +371,7 @@ class Chat:
         if self.requests is not None and turn.number:
             with turn.kept_from_host("requests"):
                 parts = split_request(sent, turn.message) if sent else []
-                self.requests.keep_request(turn.user, turn.session, turn.number, parts)
+                self.requests.keep_request(turn.user, turn.session, turn.number, parts, turn.words.memories)
 
     async def _finish_turn(self, turn: Turn, generation: Generation, usage: Usage) -> TurnResult:
         assessor = None if "assessor_model" in turn.skipped else self.assessor

@@ -6,7 +6,7 @@ memory that is erased, since any of its parts may quote it.
 
 import json
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import NamedTuple
@@ -69,15 +69,20 @@ class KeptRequests:
     def __init__(self, path_of: Callable[[str], Path | None]) -> None:
         self._path_of = path_of
 
-    def keep_request(self, user: str, session: str, turn: int, asked: Sequence[RequestPart]) -> None:
+    def keep_request(
+        self, user: str, session: str, turn: int, asked: Sequence[RequestPart], memories: Collection[str] = ()
+    ) -> None:
         """Keep the request of a turn, without secrets; without parts, that no model was asked.
+
+        Args:
+            memories: the lines in it that quote memories.
 
         Raises:
             OSError: it cannot be written.
         """
         if (path := self._path_of(user)) is None:
             return
-        record = {"session": session, "turn": turn, "parts": [*_take_secrets(asked)]}
+        record = {"session": session, "turn": turn, "parts": [*_take_secrets(asked, memories)]}
         foreign.private(path.parent)
         _shorten_file(path)
         append_line(path, json.dumps(record).encode())
@@ -103,15 +108,25 @@ class KeptRequests:
             path.unlink(missing_ok=True)
 
 
-def _take_secrets(parts: Sequence[RequestPart]) -> Iterator[tuple[str, str]]:
+def _take_secrets(parts: Sequence[RequestPart], memories: Collection[str]) -> Iterator[tuple[str, str]]:
     """Parts without their secrets, those among them that answer what was said before; those of the session are gone."""
     said, secrets = list[tuple[bool, str]](), dict[str, str]()
     for part in parts:
         text, is_own = part.text, part.source in (YOURS, f"{SO_FAR}user")
-        if not part.source.startswith(SO_FAR):  # a session comes out of the store, where no secret goes in
-            text, secrets = take_from_line(text, said if is_own else (), secrets)
+        if part.source == YOURS:
+            text, secrets = take_from_line(text, said, secrets)
+        elif not part.source.startswith(SO_FAR):  # a session comes out of the store, where no secret goes in
+            text, secrets = _take_from_section(text, memories, secrets)
         said.append((is_own, text))
         yield part.source, text
+
+
+def _take_from_section(text: str, memories: Collection[str], told: dict[str, str]) -> tuple[str, dict[str, str]]:
+    """A section without its secrets. Memories come out of the store, too, and are most of it: only where there is a
+    secret in what stands beside them is all of it read."""
+    beside = "\n".join(line for line in text.split("\n") if line not in memories)
+    clean, secrets = take_from_line(beside, (), told)
+    return (text, secrets) if clean == beside else take_from_line(text, (), told)
 
 
 def _read_lines(path: Path) -> list[bytes]:

@@ -20,6 +20,9 @@ docs/benchmarks/help.md). Sixteen cost twice the tokens, and tempt: on LoCoMo ri
 WORTH_SHOWING = 0.2
 """Score from which a memory of which it is not judged how likely it answers is worth the model's attention."""
 
+_OF_MEMORIES = frozenset({"memory", "limit"})
+"""What the lines that quote memories claim."""
+
 Section = tuple[Claimed, ...]
 """Lines that stand together, below their title where they have one."""
 
@@ -57,6 +60,12 @@ class TurnInstructions(NamedTuple):
         """All that is claimed before the model."""
         sections = (*self.background, *self.beside, self.behind_it)
         return frozenset(claim for section in sections for said in section for claim in said.claims)
+
+    @property
+    def memories(self) -> frozenset[str]:
+        """The lines that quote memories, and their title."""
+        told = (said for section in self.beside for said in section)
+        return frozenset(said.text for said in told if not _OF_MEMORIES.isdisjoint(said.claims))
 
     @property
     def untold(self) -> bool:
