@@ -96,6 +96,9 @@ def move_back(connection: sa.Connection) -> None:
         connection.execute(sa.text(f"ALTER TABLE spending ADD COLUMN {column}"))
     connection.execute(sa.text("INSERT INTO spending (night, user_id, taken) VALUES ('2026-01-06', 0, 1)"))
     connection.execute(sa.text("DROP TABLE predicted_queries"))
+    connection.execute(sa.text("DROP INDEX ix_memories_asserted"))
+    where = "promoted_at IS NULL AND retired_at IS NULL"
+    connection.execute(sa.text(f"CREATE INDEX ix_memories_working ON memories (user_id) WHERE {where}"))
     set_version(connection, OLDEST)
 
 

@@ -245,6 +245,28 @@ async def test_no_more_is_read_of_a_long_ledger_than_of_a_short_one() -> None:
     assert long < 1.2 * short
 
 
+async def test_no_more_is_read_of_what_sessions_have_left_where_nothing_of_it_is_asserted() -> None:
+    async def steps(size: int) -> int:
+        def work(connection: sa.Connection) -> int:
+            taken = [0]
+            raw: Any = connection.connection.dbapi_connection
+            raw.set_progress_handler(lambda: taken.__setitem__(0, taken[0] + 1), 10)
+            stands = read_beginning(connection, new, 0, 0)
+            raw.set_progress_handler(None, 0)
+            assert not stands.has_left_behind
+            return taken[0]
+
+        async with await Store.open(":memory:") as store:
+            place, new = await store.resolve_place("me", "monday"), await store.resolve_place("me", "tuesday")
+            item = remembered("Your sister Ana keeps bees.", ASSISTANT)
+            controls = Controls(consolidation_threshold=1.0, stm_capacity=1_000)
+            await store.sessions.add_lines(place, [(item, float(at)) for at in range(size)], controls)
+            return await store.run(work)
+
+    short, long = await steps(100), await steps(400)
+    assert long < 1.2 * short
+
+
 # The first line of a session, and a page of memories, cost the same however much was said
 
 

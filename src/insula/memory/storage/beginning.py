@@ -8,7 +8,7 @@ from insula.memory.storage import statements
 from insula.memory.storage.lessons import Version, version_columns
 from insula.memory.storage.prepared import Prepared
 from insula.memory.storage.rows import Place, TranscriptLine
-from insula.memory.storage.schema import in_working_memory, is_asserted, memories, signals
+from insula.memory.storage.schema import ASSERTED, memories, signals
 from insula.types import IMPASSE, TURN, Signal
 
 
@@ -21,8 +21,7 @@ _STANDS = Prepared(
     sa.select(
         sa.exists().where(
             memories.c.user_id == sa.bindparam("user"),
-            in_working_memory(),
-            is_asserted(),
+            sa.text(ASSERTED),
             memories.c.session_id != sa.bindparam("session"),
         ),
         _last_signal(IMPASSE),

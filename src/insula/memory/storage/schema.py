@@ -7,7 +7,7 @@ import sqlalchemy as sa
 
 from insula.errors import StoreError, StoreNewer
 
-VERSION = "0015"
+VERSION = "0016"
 """The version of the tables that this code reads and writes."""
 OLDEST = "0012"
 """The oldest that is brought up to date: those before were of no release."""
@@ -86,8 +86,9 @@ messages = sa.Table(
 UNEMBEDDED = "vector IS NULL AND retired_at IS NULL AND provenance != 'derived'"
 """The memories whose vector is to come: of an older store, without an embedding at hand, or after an erasure."""
 
-WORKING = "promoted_at IS NULL AND retired_at IS NULL"
-"""What is in working memory, of whatever session."""
+ASSERTED = "promoted_at IS NULL AND retired_at IS NULL AND kind = 'semantic' AND provenance IN ('user', 'tool')"
+"""What a user or a tool asserts and working memory holds, of whatever session: it is forgotten by nobody's full working
+memory. All else stays there, line by line, and is not to be read through in each turn."""
 UNSTATED = "stated IS NULL AND retired_at IS NULL AND provenance IN ('user', 'tool')"
 """The memories whose statements are to come: of an older store, or after an erasure."""
 
@@ -116,7 +117,7 @@ memories = sa.Table(
     sa.Index(None, "user_id", "id"),
     _partial_index("ix_memories_embedded", "vector IS NOT NULL"),
     _partial_index("ix_memories_unembedded", UNEMBEDDED),
-    _partial_index("ix_memories_working", WORKING),
+    _partial_index("ix_memories_asserted", ASSERTED),
     _partial_index("ix_memories_unstated", UNSTATED),
     sa.Index("ix_memories_source", "user_id", "source_id"),
 )
@@ -134,12 +135,6 @@ def in_working_memory() -> sa.ColumnElement[bool]:
 def is_of(user: sa.ColumnElement[int]) -> sa.ColumnElement[bool]:
     """A memory of a user, where its id is known: without statistics SQLite would else read through all of theirs."""
     return memories.c.user_id + 0 == user
-
-
-def is_asserted() -> sa.ColumnElement[bool]:
-    """A memory in which a user or a tool asserts something: it is forgotten by nobody's full working memory."""
-    from_outside = sa.or_(memories.c.provenance == "user", memories.c.provenance == "tool")
-    return sa.and_(memories.c.kind == "semantic", from_outside)
 
 
 statements = sa.Table(

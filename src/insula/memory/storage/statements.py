@@ -13,7 +13,7 @@ from insula.memory.storage import facts
 from insula.memory.storage.filters import load_metadata
 from insula.memory.storage.prepared import Prepared
 from insula.memory.storage.rows import CandidateMemory, Consolidated, Place, TranscriptLine, Voices
-from insula.memory.storage.schema import in_working_memory, is_asserted, memories, messages, sessions, signals, users
+from insula.memory.storage.schema import ASSERTED, in_working_memory, memories, messages, sessions, signals, users
 from insula.memory.storage.vectors import pack_vector
 from insula.types import TURN, Controls, Memory, Signal
 
@@ -67,7 +67,7 @@ _PROMOTED = Prepared(
 )
 _EVERYWHERE = (
     sa.update(memories)
-    .where(memories.c.user_id == sa.bindparam("user"), in_working_memory(), is_asserted())
+    .where(memories.c.user_id == sa.bindparam("user"), sa.text(ASSERTED))
     .values(promoted_at=sa.bindparam("now"))
     .returning(memories.c.id, memories.c.claims, memories.c.kind)
 )
