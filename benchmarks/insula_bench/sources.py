@@ -18,7 +18,7 @@ from insula.memory.retrieval.embedding import embed_text
 from insula.testing import FrozenClock, memory_store
 from insula.text.analysis import LANGUAGES
 
-TABLES = (1, 2)
+TABLES = (1, 2, 3)
 WEEKS = timedelta(days=20)
 
 
