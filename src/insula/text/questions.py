@@ -74,13 +74,6 @@ def find_asks(analysis: Analysis) -> tuple[Ask, ...]:
     return tuple(asks[:MAX_ASKS])
 
 
-def is_casual(ask: Ask, language: str) -> bool:
-    """Whether a question is one by its mark alone ("Anything new?", "Back already?"): conversation may pass it by."""
-    if ask.kind != "yes_no" or language not in LANGUAGES or not (rules := load_grammar(language)).inverts:
-        return False
-    return rules.inverted.match(_strip_opening(_blank_quotations(ask.text), rules)) is None
-
-
 def find_assertions(analysis: Analysis) -> tuple[Sentence, ...]:
     """The sentences that assert something: no question or request, no greeting, thanks or backchannel ("ok cool")."""
     known = analysis.language in LANGUAGES
