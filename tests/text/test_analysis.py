@@ -203,3 +203,20 @@ def test_a_long_answer_is_judged_by_most_of_it() -> None:
 @given(st.text(max_size=200), st.text(max_size=200))
 def test_nothing_raises(message: str, answer: str) -> None:
     assert wrong(message, answer) in {True, False}
+
+
+@pytest.mark.parametrize(
+    ("text", "language", "sentences"),
+    [
+        ("My shoe size is 39. I live in Lisbon.", "en", 2),
+        ("Je fais du 39. J'habite à Lyon.", "fr", 2),
+        ("Ich habe Größe 39. Ich wohne in Graz.", "de", 2),
+        ("Am 9. November komme ich in den 3. Stock.", "de", 1),
+        ("To buy: 1. Eggs 2. Milk", "en", 1),
+        ("1. Eggs 2. Milk 3. Bread", "en", 1),
+    ],
+)
+def test_a_number_ends_a_sentence_where_it_is_no_ordinal_and_counts_no_items(
+    text: str, language: str, sentences: int
+) -> None:
+    assert len(analyse_text(text, default=language).sentences) == sentences

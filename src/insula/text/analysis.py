@@ -73,6 +73,7 @@ _NO_END = re.compile(
     r"(?:^|[\s(])(?:[A-Z]|\d{1,2}|Dr|Mr|Mrs|Ms|Prof|St|vs|etc|e\.g|i\.e|approx|Sr|Sra|Dra|Ud|p\.ej|z\.B|d\.h|bzw|Nr|ca"
     r"|Mme|cf|p\.ex|(?:[A-Z]\.)+[A-Z])\.$"
 )
+_NUMBERED = re.compile(r"(?!\s*\d{1,2}[.)]\s)[^\n]*[^\W\d][^\n]*(?<!:)\s\d{1,2}\.$")
 _NONE = frozenset[str]()
 _SURROGATE = re.compile(r"[\ud800-\udfff]")
 _CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x84\x86-\x9f\u202d\u202e]")
@@ -301,14 +302,16 @@ def _terms_in(language: str) -> _Terms:
 def analyse_text(text: str, *, default: str = "en") -> Analysis:
     """Analyse `text` whole; `default` is the language assumed where it cannot be told."""
     language = detect_language(text, default)
-    return Analysis(text, language, tuple(analyse_sentence(piece, language) for piece in _split_sentences(text)))
+    return Analysis(
+        text, language, tuple(analyse_sentence(piece, language) for piece in _split_sentences(text, language))
+    )
 
 
-def _split_sentences(text: str) -> Iterator[str]:
+def _split_sentences(text: str, language: str) -> Iterator[str]:
     """The sentences of `text` as they stand in it."""
     start = 0
     for match in _END.finditer(text):
-        if _ends_sentence(text, match):
+        if _ends_sentence(text, match) or _ends_in_number(text[start:], match.start() - start, language):
             if piece := text[start : match.end()].strip():
                 yield piece
             start = match.end()
@@ -325,6 +328,19 @@ def _ends_sentence(text: str, match: re.Match[str]) -> bool:
         return not _NO_END.search(text, max(0, match.start() - 12), match.start() + 1)
     quoted = mark.rstrip()[-1] not in ".!?…؟।。！？"
     return not (quoted and text[match.end() : match.end() + 1].islower())
+
+
+def _ends_in_number(text: str, end: int, language: str) -> bool:
+    """Whether the full stop at `end` is one behind a number ("I take a 39. I live in Graz."), and makes it no ordinal.
+
+    A number that begins a line, and others in that line, count items. German has ordinals ("9. November"): there a
+    word that is no noun must follow.
+    """
+    told = _NUMBERED.match(text, text.rfind("\n", 0, end) + 1, end + 1)
+    following = _SPACED_WORD.match(text, end + 2) if told and text[end + 1 : end + 2].isspace() else None
+    if following is None or language not in LANGUAGES or not following.group()[0].isupper():
+        return False
+    return language != "de" or following.group().lower() in words_of("function", language)
 
 
 @clear_on_erasure
