@@ -19,13 +19,13 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
-FIRST_TURNS, TURNS = 6, 24
-HOOKS = 10
-HELPS = 4
+FIRST_TURNS, TURNS = 6, 18
+HOOKS = 6
+HELPS = 3
 STARTS = 2
 LOOPS = 60_000
 """Rounds of the plain loop: a third of a turn's time."""
-SESSIONS, TALKS = 10, 6
+SESSIONS, TALKS = 10, 4
 """Sessions that say something to the server at once, and how often."""
 HEAVY = (
     "alembic.context",
@@ -44,7 +44,7 @@ HEAVY = (
 FLOOR = "import json,sys"
 BENCHMARKS = Path(__file__).resolve().parent.parent / "benchmarks"
 HELP_FLOOR = "import typer, typer.rich_utils"
-MANY, ASKED = 10_000, 40
+MANY, ASKED = 10_000, 24
 """Memories that are recalled from, and questions that are asked of them."""
 FIRST = """
 import asyncio
@@ -133,7 +133,7 @@ def measure_recall() -> float:
     """CPU of a question put to a long memory, words alone, over that of a plain loop in between: the least of each.
 
     The loop fits into a core's own cache and what is recalled does not, so that whatever else runs raises the ratio of
-    their medians by half (0.42 to 0.82 of one commit); the least of forty questions it cannot.
+    their medians by half (0.42 to 0.82 of one commit); the least of two dozen questions it cannot.
     """
     return asyncio.run(_measure_recall())
 

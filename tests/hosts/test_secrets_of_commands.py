@@ -34,15 +34,15 @@ def disk(home: Path) -> str:
     return "".join(path.read_text("utf-8") for path in sorted(home.rglob("*")) if path.suffix in {".json", ".jsonl"})
 
 
-def failed(home: Path, case: Case) -> str:
-    """What the model is told while a command fails again and again, and shows itself in its error."""
+def failed(home: Path, case: Case, runs: int = RUNS) -> str:
+    """What the model is told while a command fails so many times, and shows itself in its error."""
     answers: list[str] = []
-    for number in range(RUNS):
+    for number in range(runs):
         base: Payload = {"session_id": "s", "cwd": str(home), "tool_name": "Bash", "tool_use_id": f"t{number}"}
         base["tool_input"] = {"command": case.text, "description": "try it"}
         error = f"Exit code 1\n+ {case.text}\nError: connection refused by the server for {case.text}"
         events = [{"hook_event_name": "PostToolUseFailure", "error": error}]
-        if not number:
+        if not number and runs > 1:
             events.insert(0, {"hook_event_name": "PreToolUse"})
         answers += [respond(str(home), "claude-code", base | event, 1.7e9 + 30 * number) for event in events]
     return "".join(answers)
@@ -54,7 +54,7 @@ def test_no_secret_of_a_command_reaches_the_disk_or_the_model(tmp_path: Path) ->
     for number, case in enumerate(COMMANDS):
         home = tmp_path / str(number)
         home.mkdir()
-        kept = failed(home, case) + disk(home)
+        kept = failed(home, case, 1 if number % 3 else RUNS) + disk(home)  # what is kept of one call is kept of each
         assert kept
         around = case.text
         for secret in case.secrets:

@@ -387,8 +387,9 @@ async def test_wrong_tokens_are_slowed_and_right_ones_are_not(
 
 @pytest.mark.parametrize("by", ["revoking it", "erasing its user"])
 async def test_a_stream_ends_with_the_token_that_opened_it(
-    make_service: MakeService, served: Serve, tmp_path: Path, by: str
+    make_service: MakeService, served: Serve, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, by: str
 ) -> None:
+    monkeypatch.setattr("insula.server.live.POLL_SECONDS", 0.1)
     texts = kept(tmp_path / FILE, "ana", "ben", days=0)
     mine, other = ({"Authorization": f"Bearer {text}"} for text in texts)
     async with served(make_service()) as url, httpx2.AsyncClient(base_url=url, timeout=30) as browser:

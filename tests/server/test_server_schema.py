@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from schemathesis import GenerationMode
 
 EXAMPLES = 2
-"""Requests of each route and method that fit the description, by name and by token; by name, as many that do not."""
+"""Requests of each route and method that are as described, and that are not; by token, of every third one."""
 ANA = {"Authorization": f"Bearer {TOKENS['ana']}"}
 
 
@@ -64,7 +64,7 @@ def test_no_request_makes_the_server_fail_or_answer_otherwise_than_described(
     schema: Any = schemathesis.openapi.from_asgi("/openapi.json", app, headers=headers)
     operations = [found.ok() for found in schema.get_all_operations()]
     assert len(operations) > 20
-    for operation in operations:
+    for operation in operations[::3] if headers else operations:
         for mode in (GenerationMode.POSITIVE,) if headers else (GenerationMode.POSITIVE, GenerationMode.NEGATIVE):
             with suppress(Unsatisfiable, SkipTest):  # what has no parameters cannot be wrong
                 _ask(operation, mode, headers)
