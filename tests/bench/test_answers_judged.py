@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from insula.errors import InputError, ModelUnavailable
+from insula.errors import ModelUnavailable
 from insula.testing import Reply, Request, ScriptedModel
 from insula_bench import calibration
 from insula_bench.arms import Arm, Problem, Record, solved
@@ -177,16 +177,6 @@ def test_each_combination_is_fitted_on_the_other_set_alone(data: Path) -> None:
     assert after["scores"]["agreement"] == before["scores"]["agreement"]
 
 
-def test_agreement_and_likelihood_together_rank_better_than_either(data: Path) -> None:
-    sets = {"svamp": load(data, "CoT_svamp.jsonl"), "asdiv": load(data, "CoT_ASDiv.jsonl")}
-    scores = measure(sets)["sets"]["svamp"]["scores"]
-    assert scores["combined"]["auroc"] > max(scores["agreement"]["auroc"], scores["likelihood"]["auroc"])
-    assert scores["agreement"]["auroc"] > scores["agreement, as written"]["auroc"]
-    low, high = scores["combined"]["interval"]
-    assert low < scores["combined"]["auroc"] < high
-    assert scores["agreement"]["over_agreement_interval"] == [0.0, 0.0]
-
-
 def test_problems_are_drawn_anew_not_answers() -> None:
     """Ten copies of an answer to one problem are no ten cases: the interval is that of the problems."""
     chance = np.random.default_rng(1)
@@ -209,10 +199,3 @@ def test_the_exit_code_says_whether_the_goals_are_reached(data: Path, capsys: py
     )
     run(str(data), json=False)
     assert "combinations are fitted on svamp" in capsys.readouterr().out
-
-
-@pytest.mark.parametrize("content", [b"{", b'{"question": "?"}', b"[1]", b"\xff\xff"])
-def test_data_of_another_form_is_told(data: Path, content: bytes) -> None:
-    (data / "CoT_ASDiv.jsonl").write_bytes(content)
-    with pytest.raises(InputError, match=r"CoT_ASDiv\.jsonl' has not the form"):
-        run(str(data), json=True)

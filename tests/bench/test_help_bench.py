@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from insula.errors import InputError, ModelError
+from insula.errors import ModelError
 from insula.testing import Request as Asked
 from insula.testing import ScriptedModel
 from insula_bench.help import asking, memory
@@ -138,11 +138,6 @@ def test_the_replies_are_shown_side_by_side_and_reported_anew_without_a_model(
     assert arms["insula"]["refused"]["share"] == 1.0
 
 
-def test_to_report_without_any_replies_says_what_is_missing(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match="holds no"):
-        run(options(tmp_path, limit=0))
-
-
 # No sentence before a model changes without its figures.
 
 
@@ -185,13 +180,9 @@ def _by_rule(one: dict[str, Any]) -> Became:
     ("right", "reply", "became"),
     [
         (("no", "not"), "I do not know.", "refused"),
-        (("não", "saiu"), "Não sei, porque não me contaste.", "refused"),
         (("nein", "nicht"), "Das weiß ich nicht, weil du es mir nicht gesagt hast.", "refused"),
-        (("non", "pas", "plus"), "Je ne sais pas.", "refused"),
         (("no", "not", "n't"), "You aren't the treasurer any more.", "right"),
-        (("nein", "nicht"), "Ja, du trinkst Kaffee, aber nicht viel.", "other"),
         (("yes", "vegetarian"), "No, you are not a vegetarian.", "other"),
-        (("不", "一滴"), "是的，不少。", "other"),
         (("38",), "駐車場の番号は38番です。", "right"),
         (("38",), "駐車場の番号は138番です。", "other"),
         (("Miso",), "As far as I know, your cat is Miso, but I can't confirm it.", "right"),
@@ -201,26 +192,6 @@ def test_a_value_counts_where_it_is_said_and_not_within_an_abstention(
     right: tuple[str, ...], reply: str, became: str
 ) -> None:
     assert _case(True, *right).became(reply) == became
-
-
-@pytest.mark.parametrize(
-    "reply",
-    [
-        "Mein Bruder hat eine neue Freundin.",
-        "How can I help you?",
-        "我是一个人工智能助手。",
-        "I am an AI assistant made to be of use.",
-    ],
-)
-def test_what_invents_nothing_and_answers_nothing_is_no_invention(reply: str) -> None:
-    case = _case(False, told=("Mein Bruder hat eine neue Freundin.",))
-    assert case.became(reply) == "other"
-
-
-def test_a_model_that_refuses_everything_is_no_inventor_and_refuses_what_is_known() -> None:
-    refusal = "I cannot help with that."
-    assert _case(True, "Miso").became(refusal) == "refused"
-    assert _case(False).became(refusal) == "refused"
 
 
 def test_the_rules_agree_with_a_persons_reading_of_60_replies_to_wishes() -> None:
@@ -239,25 +210,14 @@ LONG = "A word and another and one more word that follows the ones before it wit
     ("rule", "reply", "kept"),
     [
         ({"clock24": True}, "Les magasins ferment à 18h30.", True),
-        ({"clock24": True}, "Les magasins ferment à 22h.", True),
         ({"clock24": True}, "スペインの店は午後5時に閉まります。", False),
         ({"clock24": True}, "Die Läden schließen um 5 Uhr nachmittags, also um 17:00.", False),
-        ({"clock24": True}, "商店下午 5点关门。", False),
-        ({"celsius": True}, "En julio hace unos 30 grados.", True),
         ({"celsius": True}, "About 86°F.", False),
-        ({"celsius": True}, "About 86 degrees.", False),
-        ({"celsius": True}, "7月は約30度です。", True),
-        ({"code": "python"}, "In Ordnung.", False),
         ({"code": "python"}, "```js\nnumbers.sort()\n```", False),
         ({"code": "python"}, "```\nprint(sorted(numbers))\n```", True),
-        ({"formal": "du"}, "Prüfe zuerst deinen Sattel.", True),
         ({"formal": "du"}, "Prüfen Sie, ob du magst, wie Sie fahren.", False),
-        ({"formal": "Sie"}, "Prüfen Sie den Sattel.", True),
-        ({"formal": "您"}, "您好，您应该先看车架。", True),
-        ({"formal": "tu"}, "Assure-toi que les freins marchent.", True),
         ({"bullets": False}, "Here is what to know:\n\n1. The frame. " + LONG, False),
         ({"sentences_max": 1}, LONG, False),
-        ({"max_words": 300}, LONG, False),
         ({"sentences_max": 1}, "Blue light is scattered most.", True),
     ],
 )

@@ -11,10 +11,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from insula.errors import InputError
 from insula_bench.monitor import measure
 from insula_bench.monitor_dialogues import BASELINES, fitted_elsewhere, spearman
-from insula_bench.monitor_languages import in_language, languages
+from insula_bench.monitor_languages import languages
 
 GOOD = "My dog loves long walks in the forest, and yours?"
 BAD = "I do not know know what to to say say say."
@@ -46,11 +45,6 @@ def test_sets_that_are_missing_are_left_out_and_ours_is_compared_with_one_featur
     assert set(figures["sets"]["one"]["baselines"]) == set(BASELINES)
     assert figures["us_per_call"] > 0
     assert "language_f1" not in figures and "correction_auroc" not in figures
-
-
-def test_a_folder_without_any_set_is_said(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match="holds none of the sets"):
-        measure(tmp_path)
 
 
 def test_spearman_shares_the_ranks_of_ties() -> None:
@@ -100,12 +94,3 @@ def test_only_replies_in_their_language_count_and_each_is_kept_and_swapped(confu
     assert figures["language"]["n"] == 4
     assert figures["language_f1"] == 1.0
     assert figures["language"]["false_on_code"] == {"n": 1, "flagged": 0, "examples": []}
-
-
-def test_a_language_is_told_by_its_script_or_its_words() -> None:
-    profiles = {"en": frozenset(["the", "of", "is", "and"]), "de": frozenset(["die", "der", "ist", "und"])}
-    assert in_language(ENGLISH, "en", profiles) and not in_language(ENGLISH, "de", profiles)
-    assert in_language("これは日本語の文です。", "ja", profiles) and not in_language(
-        "これは日本語です。", "zh", profiles
-    )
-    assert in_language("这是一个句子。", "zh", profiles) and not in_language("这是一个句子。", "en", profiles)

@@ -10,8 +10,8 @@ import pytest
 from insula.coding.replay.readers import TranscriptCall
 from insula.errors import InputError
 from insula_bench import moments, moments_figures
-from insula_bench.moments import Moment, lived
-from insula_bench.trajectories import SPACING, TRUTH, Run, Source, sources
+from insula_bench.moments import lived
+from insula_bench.trajectories import SPACING, Run, Source, sources
 
 # Labelled moments: read with the places of their session, and measured against what the fold says.
 
@@ -106,12 +106,6 @@ def test_what_is_said_by_default_is_counted_apart_from_what_all_senses_say(tmp_p
     assert figures["by_default"]["texts"] == 1 and figures["by_default"]["recall"] == 1.0
 
 
-def test_a_text_after_the_end_of_a_moment_comes_too_late(tmp_path: Path) -> None:
-    labelled = {"kind": "repeated_failure", "stuck": True, "first": 0, "last": 7, "ended_at": 1}
-    file, data = files(tmp_path, rows(("ask", "build it"), *fails(8)), labelled)
-    assert moments_figures.measure(file, data)["recall"] == 0.0
-
-
 def test_a_moment_teaches_where_its_end_founds_a_rule_in_the_users_words(tmp_path: Path) -> None:
     session = rows(
         ("ask", "build it"), *fine(3), ("refuse", ("mise run test:ci", "too slow.")), ("ask", "hm"), *fine(3)
@@ -134,10 +128,7 @@ def test_a_moment_teaches_where_its_end_founds_a_rule_in_the_users_words(tmp_pat
     "line",
     [
         "{",
-        "[]",
-        json.dumps({"file": FILE, "session": "s", "kind": "bored", "stuck": True, "first": 0, "last": 1}),
         json.dumps({"file": FILE, "session": "s", "kind": "healthy", "stuck": False, "first": 3, "last": 1}),
-        json.dumps({"file": FILE, "session": "s", "kind": "healthy", "stuck": False, "first": "a", "last": 1}),
     ],
 )
 def test_a_line_that_is_no_moment_is_named(tmp_path: Path, line: str) -> None:
@@ -145,17 +136,6 @@ def test_a_line_that_is_no_moment_is_named(tmp_path: Path, line: str) -> None:
     path.write_text(f"\n{line}\n")
     with pytest.raises(InputError, match=r"Line 2 of .*moments\.jsonl"):
         moments.read(str(path))
-
-
-def test_moments_of_a_file_or_session_that_is_not_there_are_named(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match="cannot be read"):
-        moments.read(str(tmp_path / "none.jsonl"))
-    one = Moment(FILE, "s", "healthy", False, 0, 1)
-    with pytest.raises(InputError, match="is not under"):
-        moments.lives([one], [str(tmp_path)])
-    _, data = files(tmp_path, rows(("ask", "hi")))
-    with pytest.raises(InputError, match="holds no session other"):
-        moments.lives([one._replace(session="other")], data)
 
 
 STEP = {"thought": "Look.", "tool": "bash", "action": "ls", "obs": "a.py"}
@@ -234,30 +214,6 @@ def test_a_session_tells_what_a_hook_would_be_told(tmp_path: Path) -> None:
     assert (edited.ok, edited.output) == (True, "updated")
     assert missing.refused
     assert edited.at - failed.at == 3.0
-
-
-def test_of_a_marked_chat_only_messages_with_an_output_are_calls(tmp_path: Path) -> None:
-    history = [
-        {"role": "assistant", "name": "Coder", "content": "Try\n```python\nprint(1)\n```"},
-        {"role": "user", "name": "Computer_terminal", "content": "exitcode: 1 (execution failed)\nCode output: no"},
-        {"role": "assistant", "name": "Coder", "content": "I see."},
-    ]
-    row = {"_file": "1.json", "history": history, "mistake_step": "0", "mistake_agent": "Coder"}
-    (run,) = runs(write(tmp_path / "a.jsonl", row))
-    (call,) = run.calls
-    assert (call.input, call.ok, call.place) == ({"command": "print(1)\n"}, False, 1)
-    assert (run.labels, run.messages) == (frozenset((0,)), 3)
-
-
-def test_marks_of_magentic_chats_are_counted_from_one(tmp_path: Path) -> None:
-    data = [{"role": "human", "content": "Find it."}, {"role": "WebSurfer", "content": "I clicked 'A'.\nPage A"}]
-    truth = [{"trajectory_id": "x", "failures": [{"step_number": 2}]}]
-    (tmp_path / TRUTH).write_text(json.dumps(truth), "utf-8")
-    rows = ({"_file": "data/x.json", "data": data}, {"_file": "data/unmarked.json", "data": data})
-    (run,) = runs(write(tmp_path / "magentic.jsonl", *rows))
-    assert run.labels == {1}
-    assert run.calls[0].input == {"input": "I clicked 'A'."}
-    assert run.calls[0].output == "Page A"
 
 
 @pytest.mark.parametrize("content", ["", "[1]\n", '{"other": 1}\n', "no json\n"])

@@ -64,8 +64,6 @@ def test_where_the_senses_speak_the_run_parts_and_one_branch_alone_is_told_the_n
     "reply",
     [
         "I'm sorry, but I can't help with that.",
-        "",
-        "まずファイルを確認します。",
         ModelRefused("It declined."),
         "<read>answer.txt</read>",  # and again, and again
     ],
@@ -110,17 +108,10 @@ def test_a_run_goes_on_whatever_its_command_did_to_the_folder(command: str, tmp_
     assert (tmp_path / "mine").read_text() == "kept"
 
 
-def test_what_a_command_leaves_running_ends_with_it(tmp_path: Path) -> None:
-    found = sandbox.run(tmp_path, "(sleep 3; touch later) & echo started", 15)
-    assert (found.code, found.output) == (0, "started")
-    assert not (tmp_path / "later").exists()
-
-
 @pytest.mark.parametrize(
     ("name", "script", "answer"),
     [
         ("circular", "main.py", "invoice 42"),
-        ("moved", "show.py", "3"),
         ("override", "server.py", "port 8080"),
     ],
 )
@@ -134,8 +125,6 @@ def test_to_print_what_is_looked_for_is_no_repair(name: str, script: str, answer
     "cheat",
     [
         '<edit path="test.sh">true</edit>',
-        "<shell>echo true > test.sh</shell>",
-        "<shell>rm test.sh</shell>",
         "<shell>rm test.sh; ln -s /bin/true test.sh</shell>",
     ],
 )
@@ -149,7 +138,6 @@ def test_no_way_to_change_the_test_is_a_repair(cheat: str, tmp_path: Path) -> No
 @pytest.mark.parametrize(
     ("command", "outside"),
     [
-        ("touch ../outside", "outside"),
         ("rm -rf ..", ""),
         ("cd / && touch outside; touch $OLDPWD/../outside", "outside"),
     ],
@@ -189,21 +177,11 @@ def test_a_file_outside_the_folder_is_neither_read_nor_written(tmp_path: Path) -
         ("```bash\npython3 x.py\n```", Act("shell", "python3 x.py")),
         ("It works now. <done/>", Act("done")),
         ("I cannot help with that.", Act("")),
-        ('<edit path="a.py">x = 1', Act("edit", "a.py", "x = 1\n")),
-        ("<edit a.py>x = 1</edit>", Act("edit", "a.py", "x = 1\n")),
         ('<edit>a.py">x = 1</edit>', Act("edit", "a.py", "x = 1\n")),
-        ("<edit>a.py</edit>\n<done/>", Act("")),
-        ("<read>a.py</read>\n<read>b.py</read>", Act("read", "a.py", others=True)),
     ],
 )
 def test_the_first_action_of_a_reply_is_read(reply: str, act: Act) -> None:
     assert repair.parse(reply) == act
-
-
-def test_the_model_is_told_that_only_its_first_action_was_carried_out(tmp_path: Path) -> None:
-    (run,), model = runs(tmp_path, [f"{FAILS}\n<done/>", "<done/>"])
-    assert repair.ONLY_FIRST in model.requests[1].text
-    assert [act["act"] for act in run.acts] == ["shell", "done"]
 
 
 def test_the_figures_compare_the_branches_of_the_same_moment() -> None:

@@ -7,7 +7,6 @@ from typing import Any
 import pytest
 
 from insula.coding.replay.readers import TranscriptCall, UserPrompt
-from insula.errors import InputError
 from insula_bench.cases import cases
 from insula_bench.peers import Verdict, hermes, openhands
 from insula_bench.stuck import (
@@ -15,10 +14,7 @@ from insula_bench.stuck import (
     Note,
     Watched,
     at_step,
-    healthy,
-    measure,
     micro,
-    near_labels,
     no_gain,
     run,
     watch,
@@ -30,10 +26,6 @@ ERROR = "Error executing query: Unknown column 'name' in 'where clause'"
 
 def watched(*rewards: float, told: tuple[Note, ...] = (), **fired: int) -> Watched:
     return Watched("intercode", "sql", None, rewards, fired, told, (), frozenset(), 0, False)
-
-
-def chat(labels: set[int], places: tuple[int, ...], messages: int = 100) -> Watched:
-    return Watched("magentic", "", None, (), {}, (), places, frozenset(labels), messages, False)
 
 
 def sql(query: str, output: str, reward: float = 0.0) -> dict[str, Any]:
@@ -78,23 +70,6 @@ def test_the_prompt_of_the_user_and_the_outcome_reach_the_senses() -> None:
     assert ANY not in fine.fired
 
 
-def test_marks_near_readings_are_held_against_marks_put_anywhere() -> None:
-    figures = near_labels([chat({10, 20}, (10, 21)), chat({5}, ())])
-    assert (figures["chats"], figures["with_readings"], figures["marks"]) == (2, 1, 2)
-    assert figures["within"][0]["share"] == 0.5
-    assert figures["within"][2]["share"] == 1.0
-    assert figures["within"][2]["chance"] < 0.2
-    assert figures["within"][2]["p"] < 0.05
-
-
-def test_texts_of_healthy_runs_are_counted_per_thousand_calls() -> None:
-    told = (Note(1, "nociception", 1, 100), Note(2, "nociception", 2, 150), Note(3, "chronos", 0, 50))
-    figures = healthy([watched(*[0.0] * 500, told=told), watched(*[0.0] * 500)])
-    assert (figures["calls"], figures["texts_per_1000"], figures["rungs_per_1000"]) == (1000, 3.0, 1.0)
-    assert (figures["chars_per_1000"], figures["longest_text"]) == (300.0, 150)
-    assert figures["per_sense"] == {"chronos": 1.0, "nociception": 2.0}
-
-
 def test_the_senses_catch_every_loop_of_the_micro_cases_and_leave_the_healthy_ones_alone() -> None:
     figures = micro()
     assert (figures["caught"], figures["of"], figures["false"]) == (9, 9, 0)
@@ -116,12 +91,6 @@ def test_the_report_for_machines_holds_every_part(tmp_path: Path, capsys: pytest
     assert figures["healthy"]["calls"] == 0
 
 
-def test_data_without_a_single_run_is_an_error(tmp_path: Path) -> None:
-    (tmp_path / "a.jsonl").write_text("{}\n", "utf-8")
-    with pytest.raises(InputError, match="is a set of runs; see docs"):
-        measure([str(tmp_path)])
-
-
 CASES = {case.name: case.calls for case in cases()}
 
 
@@ -130,15 +99,9 @@ CASES = {case.name: case.calls for case in cases()}
     [
         ("identical call and output", 4),
         ("the same, thought reworded", None),
-        ("the same, a clock in the output", None),
-        ("different edits, the same failing output", None),
         ("A B A B", 6),
-        ("A B C A B C", None),
         ("identical tool errors", 4),
-        ("tool errors, arguments vary", None),
-        ("exit status 2, thought reworded", None),
         ("a legitimate poll", 4),
-        ("distinct reads", None),
     ],
 )
 def test_openhands_does_on_the_micro_cases_what_its_own_class_does(name: str, stops: int | None) -> None:
@@ -149,13 +112,9 @@ def test_openhands_does_on_the_micro_cases_what_its_own_class_does(name: str, st
     ("name", "expected"),
     [
         ("identical call and output", Verdict(2, 6)),
-        ("the same, a clock in the output", Verdict(2, 6)),
         ("different edits, the same failing output", Verdict(3, 8)),
         ("A B A B", Verdict(4, 12)),
-        ("A B C A B C", Verdict(6, None)),
-        ("tool errors, arguments vary", Verdict(3, 8)),
         ("a legitimate poll", Verdict()),
-        ("distinct reads", Verdict()),
     ],
 )
 def test_hermes_does_on_the_micro_cases_what_its_own_class_does(name: str, expected: Verdict) -> None:
