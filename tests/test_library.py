@@ -4,18 +4,16 @@ import inspect
 import json
 import re
 from collections.abc import AsyncGenerator
-from contextlib import AbstractContextManager
 from itertools import pairwise
 from os.path import commonprefix
 from pathlib import Path
-from typing import Any, cast, get_origin
+from typing import Any, cast
 
 import pytest
+from openai import OpenAI
 
 from insula import Controls, Identity, InputError, Metacognition, NotFound, StoreError, Usage
-from insula.integrations.guest import Guest
-from insula.metacognition import Blocking
-from insula.session.regulator import Regulator
+from insula.integrations.clients import wrap
 from insula.testing import ScriptedModel, memory_store
 from insula_solve import Models
 
@@ -61,31 +59,6 @@ async def test_confidence_is_not_reported_higher_than_the_model_is_told(mind: Me
         assert (turn.confidence.level, turn.shown) == ("low", frozenset())
 
 
-@pytest.mark.parametrize(
-    "response",
-    [
-        "",
-        b"Hi",
-        [],
-        [{"type": "text", "text": "Hi"}],
-        {"city": "Lisbon"},
-        ["a", None],
-        Identity(name="x"),
-    ],
-)
-async def test_nothing_that_a_host_hands_over_raises(mind: Metacognition, response: object) -> None:
-    async with mind.turn("ana", "s", response) as turn:
-        turn.finish(response)
-    assert turn.troubles == []
-
-
-async def test_what_is_no_message_is_data_as_a_response(mind: Metacognition) -> None:
-    async with mind.turn("ana", "s", "How many?") as turn:
-        assert turn.finish(31).response == "31"
-        assert "object" in turn.finish(object()).response
-    assert turn.troubles == []
-
-
 async def test_what_cannot_even_be_looked_at_is_counted_and_said(mind: Metacognition) -> None:
     class Odd:
         @property
@@ -113,37 +86,13 @@ async def test_structured_output_is_not_missed_words_in_and_stays_as_it_is(mind:
     assert json.loads(result.response) == (json.loads(data) if isinstance(data, str) else data)
 
 
-async def test_pictures_beside_words_are_passed_over(mind: Metacognition) -> None:
-    parts = [{"type": "text", "text": "What is this?"}, {"type": "image_url", "image_url": {"url": "data:…"}}]
-    async with mind.turn("ana", "s", parts) as turn:
-        assert turn.message == "What is this?"
-
-
 @pytest.mark.parametrize("name", ["", " ", "an\na", "a" * 201])
 async def test_a_name_that_cannot_be_kept_raises_before_the_turn(mind: Metacognition, name: str) -> None:
     for user, session in ((name, "s"), ("ana", name)):
         with pytest.raises(InputError, match=r"name .* cannot be used"):
             mind.turn(user, session, "My sister lives in Lisbon.")
         with pytest.raises(InputError, match=r"name .* cannot be used"):
-            Guest(mind, user=user, session=session)
-
-
-@pytest.mark.parametrize(
-    ("options", "said"),
-    [
-        ({"identity": Identity(forbidden=("(",))}, "identity.forbidden=\"('(',)\" cannot be used"),
-        ({"identity": Identity(forbidden=cast(Any, "secret"))}, "identity.forbidden='secret' cannot be used"),
-        ({"identity": Identity(voice=cast(Any, "loud"))}, "identity.voice='loud' cannot be used; give one of plain, "),
-        ({"controls": Controls(retry=3)}, "controls.retry='3' cannot be used; give 0 or 1"),
-        ({"controls": Controls(max_context_items=-3)}, "controls.max_context_items='-3' cannot be used"),
-        ({"controls": Controls(max_context_items=cast(Any, "a"))}, "controls.max_context_items='a' cannot be used"),
-        ({"regulator": Regulator(Controls(history_share=2))}, "controls.history_share='2' cannot be used"),
-        ({"foo": 1}, "There is no option 'foo'; there are identity, "),
-    ],
-)
-def test_an_option_that_cannot_be_used_raises_at_once(tmp_path: Path, options: Any, said: str) -> None:
-    with pytest.raises(InputError, match=re.escape(said)):
-        Metacognition.sync(tmp_path / "insula.db", **options)
+            wrap(OpenAI(api_key="none"), mind, user=user, session=session)
 
 
 async def test_a_folder_is_no_file_and_who_is_unknown_is_unknown_to_this_memory(
@@ -258,24 +207,6 @@ async def test_guidance_of_an_identity_is_of_texts(store: Any, guidance: Any) ->
         Metacognition(store, identity=Identity(guidance=guidance))
 
 
-@pytest.mark.parametrize(
-    "figures",
-    [
-        {"calls": -1},
-        {"calls": 1.5},
-        {"input_tokens": None},
-        {"seconds": "x"},
-        {"seconds": float("nan")},
-        {"calls": True},
-    ],
-)
-async def test_a_usage_of_no_figures_is_refused(mind: Metacognition, figures: Any) -> None:
-    async with mind.turn("ana", "s", "Hello") as turn:
-        with pytest.raises(InputError, match="give a Usage of whole numbers, and of seconds, from 0"):
-            turn.finish("Hi.", usage=Usage(**figures))
-        assert turn.finish("Hi.", usage=Usage(calls=1, seconds=2, seconds_to_first_token=0.5)).response == "Hi."
-
-
 async def test_a_turn_that_was_never_opened_says_so(mind: Metacognition) -> None:
     turn = mind.turn("ana", "s", "Hello")
     assert [turn.finish("Hi.").response, turn.finish("Hi.").response] == ["Hi.", "Hi."]
@@ -305,20 +236,6 @@ async def test_trouble_with_the_store_is_a_public_error(tmp_path: Path) -> None:
 
 
 # Without `await`.
-
-
-def test_the_turn_without_await_takes_and_refuses_what_the_other_does(tmp_path: Path) -> None:
-    awaited, blocking = inspect.signature(Metacognition.turn), inspect.signature(Blocking.turn)
-    assert blocking.parameters == awaited.parameters
-    assert get_origin(blocking.return_annotation) is AbstractContextManager
-    said = inspect.getdoc(Metacognition.turn) or ""
-    assert (inspect.getdoc(Blocking.turn) or "").partition("Args:")[2] == said.partition("Args:")[2] != ""
-    with Metacognition.sync(tmp_path / "insula.db", embed=None) as mind:
-        with pytest.raises(InputError, match="The session 5 is no text"):
-            mind.turn("ana", cast(Any, 5), "Hello")
-        with mind.turn("ana", "s", "Hello") as turn:
-            assert turn.finish("Hi.").response == "Hi."
-        assert turn.over
 
 
 def test_a_tool_that_raises_does_not_leave_the_turn_open(tmp_path: Path) -> None:
@@ -362,3 +279,79 @@ CHAT = (
     "How long is the train to Sintra?",
     "Thanks! Anything that we should book before we leave?",
 )
+
+
+@pytest.mark.parametrize(
+    "response",
+    [
+        "",
+        b"Hi",
+        [],
+        [{"type": "text", "text": "Hi"}],
+        {"city": "Lisbon"},
+        ["a", None],
+        Identity(name="x"),
+    ],
+)
+async def test_nothing_that_a_host_hands_over_raises(mind: Metacognition, response: object) -> None:
+    async with mind.turn("ana", "s", response) as turn:
+        turn.finish(response)
+    assert turn.troubles == []
+
+
+async def test_what_is_no_message_is_data_as_a_response(mind: Metacognition) -> None:
+    async with mind.turn("ana", "s", "How many?") as turn:
+        assert turn.finish(31).response == "31"
+        assert "object" in turn.finish(object()).response
+    assert turn.troubles == []
+
+
+async def test_pictures_beside_words_are_passed_over(mind: Metacognition) -> None:
+    parts = [{"type": "text", "text": "What is this?"}, {"type": "image_url", "image_url": {"url": "data:…"}}]
+    async with mind.turn("ana", "s", parts) as turn:
+        assert turn.message == "What is this?"
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        ({"identity": Identity(forbidden=("(",))}, "identity.forbidden=\"('(',)\" cannot be used"),
+        ({"identity": Identity(forbidden=cast(Any, "secret"))}, "identity.forbidden='secret' cannot be used"),
+        ({"identity": Identity(voice=cast(Any, "loud"))}, "identity.voice='loud' cannot be used; give one of plain, "),
+        ({"controls": Controls(retry=3)}, "controls.retry='3' cannot be used; give 0 or 1"),
+        ({"controls": Controls(max_context_items=-3)}, "controls.max_context_items='-3' cannot be used"),
+        ({"controls": Controls(max_context_items=cast(Any, "a"))}, "controls.max_context_items='a' cannot be used"),
+        ({"foo": 1}, "There is no option 'foo'; there are identity, "),
+    ],
+)
+def test_an_option_that_cannot_be_used_raises_at_once(tmp_path: Path, options: Any, said: str) -> None:
+    with pytest.raises(InputError, match=re.escape(said)):
+        Metacognition.sync(tmp_path / "insula.db", **options)
+
+
+@pytest.mark.parametrize(
+    "figures",
+    [
+        {"calls": -1},
+        {"calls": 1.5},
+        {"input_tokens": None},
+        {"seconds": "x"},
+        {"seconds": float("nan")},
+        {"calls": True},
+    ],
+)
+async def test_a_usage_of_no_figures_is_refused(mind: Metacognition, figures: Any) -> None:
+    async with mind.turn("ana", "s", "Hello") as turn:
+        with pytest.raises(InputError, match="give a Usage of whole numbers, and of seconds, from 0"):
+            turn.finish("Hi.", usage=Usage(**figures))
+        assert turn.finish("Hi.", usage=Usage(calls=1, seconds=2, seconds_to_first_token=0.5)).response == "Hi."
+
+
+def test_the_turn_without_await_takes_and_refuses_what_the_other_does(tmp_path: Path) -> None:
+    with Metacognition.sync(tmp_path / "insula.db", embed=None) as mind:
+        assert inspect.signature(type(mind).turn).parameters == inspect.signature(Metacognition.turn).parameters
+        with pytest.raises(InputError, match="The session 5 is no text"):
+            mind.turn("ana", cast(Any, 5), "Hello")
+        with mind.turn("ana", "s", "Hello") as turn:
+            assert turn.finish("Hi.").response == "Hi."
+        assert turn.over

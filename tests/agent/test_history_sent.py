@@ -5,13 +5,12 @@ from collections.abc import Sequence
 import pytest
 
 from insula import Chat, Metacognition
-from insula.llm.wire import Role
 from insula.testing import ScriptedModel, memory_store
 
 pytestmark = pytest.mark.anyio
 
 
-async def sent(replies: Sequence[str | Exception], *said: str, forgotten: str = "") -> list[tuple[Role, str]]:
+async def sent(replies: Sequence[str | Exception], *said: str, forgotten: str = "") -> list[tuple[str, str]]:
     """What stands before the last message."""
     model = ScriptedModel([*replies, "Fine."])
     async with memory_store() as store:

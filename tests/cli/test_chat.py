@@ -12,7 +12,6 @@ import pytest
 from harness import Ran, run_insula
 
 import mortal
-from insula.cli.input_history import FILE
 from insula.testing import FakeServer
 from terminals import Terminal, run_over_bytes
 
@@ -192,7 +191,7 @@ def test_sigterm_ends_the_command_without_a_traceback(tmp_path: Path) -> None:
 
 
 def test_what_was_typed_is_kept_for_the_next_chat_without_secrets_until_something_is_erased() -> None:
-    path = Path(os.environ["INSULA_HOME"]) / FILE
+    path = Path(os.environ["INSULA_HOME"]) / "history"
     with FakeServer(answer="What is the password of your wifi?") as server:
         terminal = Terminal("chat", "--model", f"{server.url}#fake")
         for line in ("My middle name is Ottilie.", "hunter22blue"):

@@ -5,7 +5,8 @@ import tracemalloc
 from pathlib import Path
 
 import pytest
-from transcripts import RECORDED, Row, Session, look, stamp, write
+from looking import look
+from transcripts import RECORDED, Row, Session, stamp, write
 
 from growth import LINEAR, growth
 from insula.coding.replay import gather as gathering

@@ -7,7 +7,8 @@ import time
 from pathlib import Path
 
 import pytest
-from transcripts import RECORDED, Row, Session, look, stamp, write
+from looking import look
+from transcripts import RECORDED, Row, Session, stamp, write
 
 from insula.coding.replay import lines
 from insula.coding.replay.find import find_transcripts

@@ -6,9 +6,6 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from insula.coding.replay.find import find_transcripts
-from insula.coding.replay.gather import Gathered, gather_sessions
-
 RECORDED = Path(__file__).parents[1] / "fixtures/transcripts"
 """Written by the real clients while a model on loopback played a script; long texts cut, folders renamed."""
 Row = dict[str, Any]
@@ -61,11 +58,6 @@ class Session:
 
     def written(self, folder: Path) -> Path:
         return write(folder / f"{self.name}.jsonl", *self.rows)
-
-
-def look(*paths: Path) -> Gathered:
-    """What is gathered of some transcripts."""
-    return gather_sessions(find_transcripts(paths))
 
 
 def stamp(at: float) -> str:

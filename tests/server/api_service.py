@@ -2,12 +2,10 @@
 
 from collections.abc import Callable, Mapping
 from contextlib import AbstractAsyncContextManager
-from pathlib import Path
 from typing import Any, Protocol
 
 import httpx2
 
-from insula.server.tokens import FILE, Keys, Token, digest_token, write_tokens
 from insula.testing import Reply, Request, ScriptedModel
 
 Replies = Callable[[Request], Reply]
@@ -17,17 +15,6 @@ Serve = Callable[[Service], AbstractAsyncContextManager[str]]
 Client = Callable[[Service], httpx2.AsyncClient]
 
 TOKENS: Mapping[str, str] = {"ana": "a-token-of-ana-0123", "ben": "a-token-of-ben-4567"}
-
-
-def keys_of(folder: Path, tokens: Mapping[str, str] | None) -> Keys:
-    """Who may come in: each user with a token of theirs."""
-    if tokens:
-        made = [
-            Token(name=user, user=user, digest=digest_token(text), made=0.0, expires=None)
-            for user, text in tokens.items()
-        ]
-        write_tokens(folder / FILE, made)
-    return Keys(folder / FILE)
 
 
 class MakeService(Protocol):

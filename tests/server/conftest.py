@@ -10,8 +10,9 @@ from pathlib import Path
 import httpx2
 import page_site
 import pytest
-from api_service import TOKENS, Client, MakeService, Replies, Serve, answer, keys_of
+from api_service import TOKENS, Client, MakeService, Replies, Serve, answer
 from fastapi import FastAPI
+from page_site import keys_of
 from page_tab import Site, Sites
 from playwright.sync_api import Browser, sync_playwright
 

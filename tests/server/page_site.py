@@ -11,7 +11,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import sqlalchemy as sa
-from api_service import keys_of
 
 from insula import Chat, Metacognition
 from insula.agent.chat import Reply
@@ -26,6 +25,7 @@ from insula.night.soul.document import Document
 from insula.server.app import create_app
 from insula.server.service import Service
 from insula.server.serving import StreamServer, make_server
+from insula.server.tokens import FILE, Keys, Token, digest_token, write_tokens
 from insula.session.conditions import ANSWER, Observation
 from insula.session.regulator import EndedTurn
 from insula.testing import Request, ScriptedModel
@@ -150,6 +150,17 @@ def guidelines(connection: sa.Connection, user_id: int, document: Document, sour
     for line in document.derived:
         lesson = LessonChange(line.id, line.text, (), line.section or "", "derived", (source,))
         journal.apply_change(lesson, connection, user_id, 0.0)
+
+
+def keys_of(folder: Path, tokens: Mapping[str, str] | None) -> Keys:
+    """Who may come in: each user with a token of theirs."""
+    if tokens:
+        made = [
+            Token(name=user, user=user, digest=digest_token(text), made=0.0, expires=None)
+            for user, text in tokens.items()
+        ]
+        write_tokens(folder / FILE, made)
+    return Keys(folder / FILE)
 
 
 @contextmanager

@@ -1,12 +1,12 @@
 """A browser and its tabs, which complain of whatever a page does that it should not."""
 
-from collections.abc import Callable, Generator
+from collections.abc import Callable, Generator, Sequence
 from contextlib import AbstractContextManager, contextmanager
-from typing import NamedTuple
+from pathlib import Path
+from typing import Any, NamedTuple, Protocol
 from weakref import WeakKeyDictionary
 
 import pytest
-from page_site import Site
 from playwright.sync_api import Browser, Page, Response, expect
 
 PAGES = ("/", "/operate", "/memory", "/guidance", "/soul", "/nights", "/agents")
@@ -16,6 +16,58 @@ expect.set_options(timeout=PATIENCE_MS)
 WATCH = """
 addEventListener("securitypolicyviolation", (event) => console.error(`policy: ${event.violatedDirective}`));
 """
+
+
+class Site(Protocol):
+    """A server that runs, as the fixtures start it."""
+
+    @property
+    def url(self) -> str:
+        """Where it listens."""
+        ...
+
+    @property
+    def clock(self) -> Any:
+        """The time of its store, which can be put ahead."""
+        ...
+
+    @property
+    def loop(self) -> Any:
+        """What it runs in."""
+        ...
+
+    @property
+    def soul(self) -> Path:
+        """Where the SOUL.md of the user of this machine lies."""
+        ...
+
+    def soul_path(self, user: str) -> Path:
+        """Where a user's SOUL.md lies."""
+        ...
+
+    def list_users(self) -> list[str]:
+        """Of whom anything is kept."""
+        ...
+
+    def read_request(self, user: str, session: str, turn: int) -> str:
+        """All that reached the model in a turn."""
+        ...
+
+    def guide(self, user: str = "me") -> None:
+        """Two states of SOUL.md, and a change that waits."""
+        ...
+
+    def say(self, user: str, session: str, *messages: str) -> Sequence[Any]:
+        """Have a conversation without a browser."""
+        ...
+
+    def end_elsewhere(self, seconds: float) -> None:
+        """End a turn in another session, whose model took so long for a hundred tokens."""
+        ...
+
+    def stop(self) -> None:
+        """End the server, as if somebody had pressed Ctrl-C."""
+        ...
 
 
 Sites = Callable[..., AbstractContextManager[Site]]

@@ -10,8 +10,6 @@ import httpx2
 import pytest
 from api_service import TOKENS, Client, MakeService, say
 
-from insula.server.tokens import FILE
-
 pytestmark = pytest.mark.anyio
 
 Pragma = Callable[[str], Awaitable[None]]
@@ -85,7 +83,7 @@ async def test_who_has_a_token_is_not_told_where_the_file_lies(
         assert str(file.parent) not in found.text, found.url
         assert "insula.db" in found.text
         assert "put the file back" in found.text
-    (file.parent / FILE).unlink()
+    (file.parent / "tokens.json").unlink()
     owner = client(make_service())
     assert repr(str(file)) in (await owner.get("/ready")).json()["detail"]
 

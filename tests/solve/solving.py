@@ -1,10 +1,26 @@
 """What the tests of the methods share: a problem, and how a request to a model is shown."""
 
 from collections.abc import Sequence
+from typing import Any
 
 from insula.testing import Request, ScriptedModel
 
 PROBLEM = "Tom has 3 boxes with 4 apples each. He eats 2. How many apples are left?"
+
+
+class MemoryPool(dict[str, Any]):
+    """Replies for as long as a test lasts, and how often one was found."""
+
+    hits = 0
+
+    def get(self, key: str, default: Any = None) -> Any:
+        """The reply under a key, if there is one."""
+        self.hits += key in self
+        return super().get(key, default)
+
+    def put(self, key: str, generation: Any) -> None:
+        """Keep a reply."""
+        self[key] = generation
 
 
 def asked(model: ScriptedModel) -> list[tuple[object, ...]]:

@@ -2,11 +2,10 @@
 
 import pytest
 from inline_snapshot import snapshot
-from solving import PROBLEM, asked
+from solving import PROBLEM, MemoryPool, asked
 
 from insula import InsulaError
 from insula.testing import ModelRefused, ModelTimeout, ModelUnavailable, Reply, ScriptedModel
-from insula_bench.lines import MemoryPool
 from insula_solve import METHODS, Account, Budget, BudgetExceeded, Models, find_method
 from insula_solve.baselines import adaptive_self_consistency, build_self_consistency, direct, self_consistency
 from insula_solve.solution import MethodEnd

@@ -65,3 +65,18 @@ def test_turns_until_it_is_over_are_compared(told: float, held: float, said: str
 def test_nothing_is_claimed_where_nothing_was_compared() -> None:
     lines = list(summarize_worth(HookWorth(days=7, effects=[rules((2, 10), (0, 0))])))
     assert lines[-1] == "Too few sessions to tell whether they help: it takes about 30 with and 30 without."
+
+
+@pytest.mark.parametrize(
+    ("less", "low", "high", "said"),
+    [
+        (-0.5, -0.93, 0.54, "failures rose by 50 points (between -54 and +93: "),
+        (0.12, -0.32, 0.88, "failures fell by 12 points (between -32 and +88: "),
+        (-0.5, -0.93, 0.0, "failures rose by 50 points (between +0 and +93: "),
+    ],
+)
+def test_an_interval_has_the_sign_of_what_is_said_before_it(less: float, low: float, high: float, said: str) -> None:
+    row = EffectRow(
+        what="rules", unit="share", told=9, withheld=9, less=less, low=low, high=high, verdict="works", least=0.6
+    )
+    assert row.conclusion.startswith(said)

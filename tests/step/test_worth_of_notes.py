@@ -8,8 +8,6 @@ import pytest
 from harness import run_insula
 from sessions import Session, edits, fails, pytest_fails, runs
 
-from insula.coding.replay.worth import EffectRow
-
 
 @pytest.fixture(autouse=True)
 def _all_is_told(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -129,21 +127,6 @@ def test_the_call_that_a_note_was_told_before_does_not_count_among_those_that_fo
     session.tell(call)
     session.act(edits(f"/home/dev/project/{path}"))
     assert f"your words were kept for 10 calls in {kept}" in run_insula("worth").out
-
-
-@pytest.mark.parametrize(
-    ("less", "low", "high", "said"),
-    [
-        (-0.5, -0.93, 0.54, "failures rose by 50 points (between -54 and +93: "),
-        (0.12, -0.32, 0.88, "failures fell by 12 points (between -32 and +88: "),
-        (-0.5, -0.93, 0.0, "failures rose by 50 points (between +0 and +93: "),
-    ],
-)
-def test_an_interval_has_the_sign_of_what_is_said_before_it(less: float, low: float, high: float, said: str) -> None:
-    row = EffectRow(
-        what="rules", unit="share", told=9, withheld=9, less=less, low=low, high=high, verdict="works", least=0.6
-    )
-    assert row.conclusion.startswith(said)
 
 
 def test_all_notes_are_shown_where_all_is_asked_for(home: Path) -> None:
