@@ -46,21 +46,6 @@ def _missing() -> str:
 
 with_weights = pytest.mark.skipif(bool(_missing()), reason=_missing())
 
-TOLD = """\
-You are Insula, a helpful assistant.
-
-Facts about the user:
-- {fact} (today)
-
-Your confidence from memory is high: answer the question with these facts."""
-
-FACTS = [
-    ("My sister Ana moved to Lisbon in May.", "Where does my sister live?", "Lisbon"),
-    ("My dog is called Biscuit.", "What is my dog called?", "Biscuit"),
-    ("My wife's name is Elena.", "What is my wife's name?", "Elena"),
-    ("My favourite film is Casablanca.", "What is my favourite film?", "Casablanca"),
-]
-
 
 class Verdict(BaseModel):
     score: float = Field(ge=0, le=1)
@@ -77,16 +62,6 @@ def anyio_backend() -> str:
 async def model(anyio_backend: str) -> AsyncGenerator[Model]:
     async with run_embedded() as running:
         yield running
-
-
-@with_weights
-@pytest.mark.anyio
-async def test_it_answers_from_what_it_is_told(model: Model) -> None:
-    hits = 0
-    for fact, question, word in FACTS:
-        prompt = Prompt(instructions=TOLD.format(fact=fact), prompt=question)
-        hits += word in (await generate_reply(model, prompt, purpose="reply", max_tokens=40)).text
-    assert hits >= 2  # measured: three of four; arithmetic differs a little between processors
 
 
 @with_weights

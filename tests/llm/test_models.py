@@ -33,13 +33,6 @@ async def test_an_address_is_asked_for_the_model_after_the_hash(monkeypatch: pyt
     assert server.keys == ["Bearer my-own-key"]
 
 
-async def test_an_address_needs_no_key_and_no_name(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.delenv(KEY_VARIABLE, raising=False)
-    with FakeServer() as server:
-        async with resolve_model(server.url) as model:
-            assert (await generate_reply(model, ASK, purpose="reply")).text
-
-
 @pytest.mark.parametrize("behaviour", ["401", "404", "empty_text", "refusal", "garbage", "away"])
 async def test_an_address_without_a_name_is_called_by_itself_in_what_goes_wrong(behaviour: Behaviour | str) -> None:
     with FakeServer(cast(Behaviour, behaviour)) as server:

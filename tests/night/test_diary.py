@@ -61,16 +61,6 @@ SPANISH: Diary = (
     (8, ("Acaba siempre con una pregunta.", "¿Cuánto dura el caldo?", "Gracias.")),
     (10, ("Ya no hace falta que acabes con una pregunta.", "Prefiero respuestas cortas.", "¿Qué hago con el arroz?")),
 )
-GERMAN: Diary = (
-    (1, ("Wie lese ich eine Datei?", "Schreib den Code ab jetzt immer in Python.", "Danke.")),
-    (2, ("Verwende künftig nie pandas.", "Wie sortiere ich eine Liste?", "Danke.")),
-    (3, ("Sprich mich bitte immer mit Sie an.", "Was ist eine Klasse?", "Danke.")),
-    (4, ("Meine Chefin will immer alles als Tabelle.", "Nenn mich Frau Hill, wenn du antwortest.", "Danke.")),
-    (5, ("Antworte in Zukunft kurz.", "Was ist ein Modul?", "Danke.")),
-    (6, ("Mit kurz meine ich höchstens zwei Sätze.", "Was ist ein Paket?", "Danke.")),
-    (8, ("Du darfst wieder pandas benutzen.", "Wie lese ich eine Tabelle?", "Danke.")),
-    (10, ("Du kannst mich wieder duzen.", "Schreib mir ab heute immer Rust statt Python.", "Danke.")),
-)
 
 
 async def changed(diary: Diary, model: ScriptedModel | None = None) -> dict[int, tuple[list[str], list[str]]]:
@@ -176,28 +166,4 @@ async def test_an_english_diary_with_a_strong_model() -> None:
         7: (["Please address me as Dr. Hill from now on."], ["Call me Marta when you answer me."]),
         8: (["Keep your answers under four sentences, always.", "Never use emojis."], ["I want normal paragraphs."]),
         10: ([], ["Keep your answers under four sentences, always.", "Stop giving me lists."]),
-    }
-
-
-async def test_a_german_diary_with_a_strong_model() -> None:
-    pandas = "Schreib den Code in Python und verwende nie pandas."
-    model = strong(
-        {
-            2: Thought([("interaction", pandas, (1, 2))]),
-            4: Thought([("interaction", "Antworte immer als Tabelle.", (4,))]),
-            6: Thought([("patterns", "Erkläre, was Klasse, Modul und Paket ist.", (3, 5, 6))]),
-        }
-    )
-    assert await changed(GERMAN, model) == {
-        1: (["Schreib den Code ab jetzt immer in Python."], []),
-        2: (["Verwende künftig nie pandas."], []),
-        3: (["Sprich mich bitte immer mit Sie an."], []),
-        4: (["Nenn mich Frau Hill, wenn du antwortest."], []),
-        5: (["Antworte in Zukunft kurz."], []),
-        6: (["Mit kurz meine ich höchstens zwei Sätze."], ["Antworte in Zukunft kurz."]),
-        8: ([], ["Verwende künftig nie pandas."]),
-        10: (
-            ["Schreib mir ab heute immer Rust statt Python."],
-            ["Schreib den Code ab jetzt immer in Python.", "Sprich mich bitte immer mit Sie an."],
-        ),
     }
