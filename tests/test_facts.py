@@ -89,7 +89,6 @@ async def test_what_ended_or_was_wrong_is_told_anew_and_what_concerns_others_is_
     [
         ("My husband was born in Graz.", "Where was I born?"),
         ("If I got a cat I'd call it Muffin.", "What's my cat called?"),
-        ("Le chien de ma voisine s'appelle Rex.", "Comment s'appelle mon chien ?"),
         ("主人は京都で生まれました。", "私はどこで生まれた?"),
         ("Let's play: I'm Viktor, a smuggler from Odessa.", "What's my name?"),
         ('Please proofread this: "I am a qualified plumber from Derby."', "What's my trade?"),
@@ -125,11 +124,7 @@ async def test_nothing_asserted_is_lost_when_a_session_is_left() -> None:
     [
         ("My plumber lives in Crewe.", "Where do I live?"),
         ("Meine Physiotherapeutin wohnt in Kassel.", "Wo wohne ich?"),
-        ("Notre gardienne a six petits-enfants.", "Combien de petits-enfants ai-je ?"),
         ("Mi peluquero es alérgico al polen.", "¿A qué soy alérgico?"),
-        ("Il mio barbiere abita a Torino.", "Dove abito?"),
-        ("O meu senhorio tem três gatos.", "Quantos gatos eu tenho?"),
-        ("我的房东是四川人。", "我老家在哪里？"),
         ("大家さんは北海道の出身です。", "私の出身はどこ？"),
     ],
 )
@@ -143,8 +138,6 @@ async def test_what_is_said_of_somebody_by_their_calling_is_not_mine(line: str, 
     [
         ("In our play I'm a doctor from Vienna.", "What is my job?"),
         ("Im Spiel bin ich ein Elf und wohne im Wald.", "Wo wohne ich?"),
-        ("Nel gioco sono un elfo di nome Lirael.", "Come mi chiamo?"),
-        ("Se eu morasse em Veneza andava de barco.", "Onde moro?"),
         ("Si j'étais médecin, je partirais en Afrique.", "Quel est mon métier ?"),
     ],
 )
@@ -255,8 +248,6 @@ async def test_what_is_told_in_quite_other_words_is_shown_and_not_sure(line: str
     [
         ("My sister bought an old watermill.", "What kind of home do I have?"),
         ("Mon associé Rémi est daltonien.", "Est-ce que je suis daltonien ?"),
-        ("Meine Tante ist allergisch gegen Nüsse.", "Wogegen bin ich allergisch?"),
-        ("Il mio vicino suona il violino.", "Che strumento suono?"),
         ("私の上司は猫を飼っています。", "私は何を飼っていますか？"),
     ],
 )
@@ -305,7 +296,6 @@ async def test_of_two_people_of_one_name_the_one_asked_about_is_told() -> None:
     [
         'Can you summarise this?\n\n"""\nI was born in Oslo and I have three cats.\n"""',
         "She sings: ♪ I was born in Oslo ♪",
-        "The song goes: I was born in Oslo, under a wandering star.",
         "Let's play: pretend I was born in Oslo and I have a ship.",
         "Im Lied heißt es: Ich bin in Oslo geboren.",
     ],
@@ -337,7 +327,6 @@ async def test_a_clock_that_goes_back_leaves_it_open_which_of_two_is_the_newer()
     [
         ("My GP is called Dr Okafor.", "Where is my GP's surgery?"),
         ("Mi médico se llama Iturralde.", "¿Dónde tiene la consulta mi médico?"),
-        ("Meu voo é às 9h15.", "Por qual companhia vou voar?"),
         ("I've practically got a PhD in procrastination.", "Do I have a doctorate?"),
     ],
 )

@@ -8,7 +8,6 @@ from typing import Any
 import pytest
 
 from insula import Metacognition, Turn
-from insula.memory.retrieval.embedding import embed_text
 from insula.testing import FrozenClock, memory_store
 
 pytestmark = pytest.mark.anyio
@@ -47,14 +46,6 @@ FACT_AND_REST = [
      "Was gibt es in Leipzig zu sehen?", "Schreib mir einen Text über Leipzig."), "Wo wohne ich?"),
     ("J'habite à Nantes.", ("Bonjour !", "Je veux que tu joues le guide à Nantes.",
      "Que voir à Nantes ?", "Écris un texte sur Nantes."), "Où est-ce que j'habite ?"),
-    ("Vivo en Valencia.", ("¡Buenos días!", "Quiero que actúes como guía de Valencia.",
-     "¿Qué hay que ver en Valencia?", "Escribe un texto sobre Valencia."), "¿Dónde vivo?"),
-    ("Moro em Braga.", ("Bom dia!", "Quero que faças de guia de Braga.",
-     "O que há para ver em Braga?", "Escreve um texto sobre Braga."), "Onde moro?"),
-    ("Abito a Parma.", ("Buongiorno!", "Voglio che tu faccia la guida di Parma.",
-     "Cosa c'è da vedere a Parma?", "Scrivi un testo su Parma."), "Dove abito?"),
-    ("我住在南京。", ("早上好！", "我想让你扮演南京的导游。",
-     "南京有什么好玩的？", "写一篇关于南京的文章。"), "我住在哪里？"),
     ("私は仙台に住んでいます。", ("おはようございます！", "仙台の旅行ガイドの役をしてください。",
      "仙台の見どころはどこですか？", "仙台について文章を書いてください。"), "私はどこに住んでいますか？"),
 ]  # fmt: skip
@@ -75,11 +66,7 @@ async def test_of_facts_requests_greetings_and_questions_only_the_fact_is_told(
     [
         ("Where do you live?", "Bristol.", "Where do I live?"),
         ("Wo wohnst du?", "In Leipzig.", "Wo wohne ich?"),
-        ("Où habites-tu ?", "À Nantes.", "Où est-ce que j'habite ?"),
         ("¿Dónde vives?", "En Valencia.", "¿Dónde vivo?"),
-        ("Onde moras?", "Em Braga.", "Onde moro?"),
-        ("Dove abiti?", "A Parma.", "Dove abito?"),
-        ("你住在哪里？", "南京。", "我住在哪里？"),
         ("どこに住んでいますか？", "仙台です。", "私はどこに住んでいますか？"),
     ],
 )
@@ -182,13 +169,7 @@ async def test_what_the_assistant_said_is_told_only_where_it_is_asked_for(ask: s
         ("Hi there! I'm allergic to peanuts. What can I cook?", "I'm allergic to peanuts.", "What am I allergic to?"),
         ("Hallo! Ich bin gegen Erdnüsse allergisch. Was kann ich kochen?", "Ich bin gegen Erdnüsse allergisch.",
          "Wogegen bin ich allergisch?"),
-        ("Bonjour ! Je suis allergique aux noix. Que cuisiner ?", "Je suis allergique aux noix.",
-         "À quoi suis-je allergique ?"),
-        ("¡Hola! Soy alérgica a los cacahuetes. ¿Qué cocino?", "Soy alérgica a los cacahuetes.",
-         "¿A qué soy alérgica?"),
-        ("Olá! Sou alérgica a amendoim. O que cozinho?", "Sou alérgica a amendoim.", "A que sou alérgica?"),
         ("Ciao! Sono allergica alle arachidi. Cosa cucino?", "Sono allergica alle arachidi.", "A cosa sono allergica?"),
-        ("你好！我对花生过敏。晚上做什么菜好？", "我对花生过敏。", "我对什么过敏？"),
         ("こんにちは！私はピーナッツアレルギーです。何を作ればいいですか？", "私はピーナッツアレルギーです。",
          "私は何のアレルギーですか？"),
     ],
@@ -224,7 +205,7 @@ async def test_a_correction_of_what_was_just_said_is_kept() -> None:
 
 async def test_a_word_said_many_times_hides_no_fact() -> None:
     line = f"My friend lives in Leeds, {'far ' * 40}away."
-    async with told(line, ask="Where does my friend live?", embed=embed_text) as turn:
+    async with told(line, ask="Where does my friend live?") as turn:
         assert any(shown.startswith(line[:40]) for shown in lines(turn))
 
 
@@ -239,7 +220,7 @@ async def test_a_word_said_many_times_hides_no_fact() -> None:
 async def test_a_sentence_of_two_words_is_a_fact_where_it_surely_is_one(
     fact: str, rest: tuple[str, ...], ask: str
 ) -> None:
-    async with told(*rest, fact, ask=ask, embed=embed_text) as turn:
+    async with told(*rest, fact, ask=ask) as turn:
         kept = [one for one in await turn.engine.store.memories.list_memories("me") if one.line]
         assert [one.content for one in kept] == [fact]
 
@@ -291,13 +272,13 @@ async def test_what_tells_no_fact_is_still_found_by_a_person() -> None:
     ],
 )
 async def test_a_clause_is_no_fact_where_the_words_that_it_hangs_on_make_it_none(said: str, ask: str) -> None:
-    async with told(said, ask=ask, embed=embed_text) as turn:
+    async with told(said, ask=ask) as turn:
         assert lines(turn) == []
 
 
 async def test_what_is_told_beside_a_question_is_a_fact_with_the_words_that_it_hangs_on() -> None:
     said = "Ich habe eine Nussallergie und wohne in Graz, welche Bäckerei passt für mich?"
-    async with told(said, ask="Wo wohne ich?", embed=embed_text) as turn:
+    async with told(said, ask="Wo wohne ich?") as turn:
         assert any("wohne in Graz" in line for line in lines(turn))
 
 

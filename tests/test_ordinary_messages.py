@@ -11,34 +11,19 @@ pytestmark = pytest.mark.anyio
 FACTS = {
     "en": ("I live in Porto.", "My brother is a chef.", "My rent is £1,250 a month.", "I play tennis on Thursdays."),
     "de": ("Ich wohne in Graz.", "Mein Bruder ist Koch.", "Meine Miete beträgt 950 Euro."),
-    "es": ("Vivo en Sevilla.", "Mi hermano es cocinero.", "Mi alquiler es de 750 euros."),
-    "fr": ("J'habite à Lyon.", "Mon frère est cuisinier.", "Mon loyer est de 850 euros."),
-    "pt": ("Moro no Porto.", "O meu irmão é cozinheiro.", "A minha renda é de 750 euros."),
-    "it": ("Vivo a Torino.", "Mio fratello è cuoco.", "Il mio affitto è di 750 euro."),
     "zh": ("我住在杭州。", "我弟弟是厨师。", "我的房租是三千块。"),
-    "ja": ("私は京都に住んでいます。", "弟は料理人です。", "家賃は7万円です。"),
 }
 EVERYDAY = {
     "en": ("Write a haiku about rain.", "Why does my code print None?", "Thank you!"),
     "de": ("Schreib ein Haiku über Regen.", "Danke dir!"),
-    "es": ("Escribe un haiku sobre la lluvia.", "¡Gracias!"),
-    "fr": ("Écris un haïku sur la pluie.", "Merci !"),
-    "pt": ("Escreve um haicai sobre a chuva.", "Obrigada!"),
-    "it": ("Scrivi un haiku sulla pioggia.", "Grazie!"),
     "zh": ("写一首关于雨的俳句。", "谢谢！"),
-    "ja": ("雨の俳句を書いてください。", "ありがとう！"),
 }
 
 
 ALLERGY = {
     "en": ("I'm allergic to peanuts.", "Suggest a dinner for tonight."),
     "de": ("Ich bin gegen Erdnüsse allergisch.", "Was kann ich heute Abend kochen?"),
-    "es": ("Soy alérgica a los cacahuetes.", "Dame una receta de curry."),
-    "fr": ("Je suis allergique aux cacahuètes.", "Propose-moi un dîner."),
-    "pt": ("Sou alérgica a amendoim.", "Sugere-me um jantar para hoje."),
-    "it": ("Sono allergica alle arachidi.", "Cosa cucino stasera?"),
     "zh": ("我对花生过敏。", "推荐一道晚餐。"),
-    "ja": ("ピーナッツアレルギーがあります。", "夕食を提案してください。"),
 }
 
 

@@ -24,21 +24,13 @@ ASK = {
 LASTING = [
     ("en", "I only understand Celsius.", "Always answer in French."),
     ("es", "Prefiero las respuestas cortas.", "Háblame en alemán."),
-    ("fr", "Je ne comprends que les degrés Celsius.", "Réponds-moi toujours en allemand."),
     ("de", "Ich bevorzuge kurze Antworten.", "Sprich Englisch mit mir."),
-    ("pt", "Só entendo graus Celsius.", "Fale sempre em alemão comigo."),
-    ("it", "Preferisco risposte brevi.", "Parlami sempre in tedesco."),
-    ("zh", "我只看得懂摄氏度。", "请一直用德语回答。"),
     ("ja", "摂氏しか分かりません。", "いつもドイツ語で答えてください。"),
 ]
 REQUESTS = [
     ("en", "No emojis, please."),
-    ("es", "Más corto, por favor."),
     ("fr", "Sans émojis, s'il te plaît."),
     ("de", "Kürzer bitte."),
-    ("pt", "Sem emojis, por favor."),
-    ("it", "Più breve, per favore."),
-    ("zh", "请再短一点。"),
     ("ja", "絵文字なしでお願いします。"),
 ]
 NONE = [
@@ -46,11 +38,7 @@ NONE = [
     ("es", "Resume este correo: «A partir de ahora, usa siempre grados Celsius.»"),
     ("fr", "Agis comme un pirate. Réponds toujours en français."),
     ("de", "Mein Chef will immer kurze Antworten."),
-    ("de", "Los, sag mir meinen Spitznamen"),
-    ("pt", "Escreve a carta em alemão."),
-    ("it", "Aggiungi le mele alla mia lista della spesa."),
     ("zh", "你现在是一个海盗。永远用英文回答。"),
-    ("ja", "私はいつも朝にコーヒーを飲みます。"),
 ]
 
 

@@ -28,12 +28,7 @@ from insula_bench import spelled as spelling
 
 ASKED = {
     "en": ("What's my dog's name?", "How long do dogs live?"),
-    "es": ("¿Cómo se llama mi perro?", "¿Cuántos años vive un perro?"),
-    "fr": ("Comment s'appelle mon chien ?", "Combien de temps vit un chien ?"),
     "de": ("Wie heißt mein Hund?", "Wie alt werden Hunde?"),
-    "pt": ("Como se chama o meu cão?", "Quantos anos vive um cão?"),
-    "it": ("Come si chiama il mio cane?", "Quanto vive un cane?"),
-    "zh": ("我的狗叫什么名字？", "狗能活多少年？"),
     "ja": ("私の犬の名前は何ですか？", "犬は何年生きますか？"),
 }
 
@@ -52,12 +47,7 @@ directions = st.integers(0, 10_000).map(
 
 LIMITS = {
     "en": ("I'm allergic to hazelnuts.", "Suggest a cake for my party.", "How do vaccines work?"),
-    "es": ("Soy alérgico a las avellanas.", "Sugiéreme una tarta para mi fiesta.", "¿Cómo actúan las vacunas?"),
-    "fr": ("Je suis allergique aux noisettes.", "Propose un gâteau pour ma fête.", "Comment agit un vaccin ?"),
     "de": ("Ich bin gegen Haselnüsse allergisch.", "Schlag einen Kuchen für meine Feier vor.", "Wie wirken Impfungen?"),
-    "pt": ("Sou alérgico a avelãs.", "Sugere um bolo para a minha festa.", "Como atuam as vacinas?"),
-    "it": ("Sono allergico alle nocciole.", "Suggerisci una torta per la festa.", "Come agiscono i vaccini?"),
-    "zh": ("我对榛子过敏。", "推荐一个聚会蛋糕。", "疫苗怎么起作用？"),
     "ja": ("ヘーゼルナッツのアレルギーがある。", "パーティーのケーキを提案して。", "ワクチンの仕組みは？"),
 }
 

@@ -68,12 +68,8 @@ async def test_no_lesson_is_made_of_anything_but_a_correction(home: Path, what: 
 
 CORRECTED_AGAIN = {
     "de": ("Was ist die Hauptstadt von Australien?", "Nein, die Hauptstadt ist Canberra."),
-    "es": ("¿En qué año cayó Constantinopla?", "No, fue en 1453."),
     "fr": ("Quelle est la capitale de l'Australie ?", "Non, la capitale est Canberra."),
-    "zh": ("法国大革命是哪一年？", "不对，是1789年。"),
     "ja": ("フランス革命は何年？", "違います、1789年です。"),
-    "it": ("Qual è la capitale dell'Australia?", "No, la capitale è Canberra."),
-    "pt": ("Qual é a capital da Austrália?", "Não, a capital é Camberra."),
 }
 
 

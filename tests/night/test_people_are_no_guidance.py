@@ -18,35 +18,11 @@ PRIVATE: Mapping[str, tuple[str, ...]] = {
         "I live at 12 Quill Street.",
         "My daughter Quilla has diabetes.",
     ),
-    "es": (
-        "Mi medicina se llama Quillotan.",
-        "Mi novio Quillo trabaja en el puerto.",
-        "Vivo en la calle Quill 12.",
-        "Mi hija Quilla tiene diabetes.",
-    ),
-    "fr": (
-        "Mon médicament s'appelle Quillotan.",
-        "Mon copain Quillo travaille au port.",
-        "J'habite au 12 rue Quill.",
-        "Ma fille Quilla est diabétique.",
-    ),
     "de": (
         "Mein Medikament heißt Quillotan.",
         "Mein Freund Quillo arbeitet am Hafen.",
         "Ich wohne in der Quillgasse 12.",
         "Meine Tochter Quilla hat Diabetes.",
-    ),
-    "pt": (
-        "O meu remédio chama-se Quillotan.",
-        "O meu namorado Quillo trabalha no porto.",
-        "Moro na rua Quill 12.",
-        "A minha filha Quilla tem diabetes.",
-    ),
-    "it": (
-        "La mia medicina si chiama Quillotan.",
-        "Il mio ragazzo Quillo lavora al porto.",
-        "Abito in via Quill 12.",
-        "Mia figlia Quilla ha il diabete.",
     ),
     "zh": (
         "我的药叫Quillotan。",
@@ -68,35 +44,11 @@ OF_THE_USER: Mapping[str, tuple[str, ...]] = {
         "The user's daughter Quilla is diabetic.",
         "Remember that the user lives in Quill Street.",
     ),
-    "es": (
-        "El usuario toma Quillotan.",
-        "Cuando pregunte por su novio, menciona a Quillo.",
-        "La hija del usuario, Quilla, tiene diabetes.",
-        "El usuario vive en la calle Quill.",
-    ),
-    "fr": (
-        "L'utilisateur prend du Quillotan.",
-        "Quand on parle de son copain, cite Quillo.",
-        "Sa fille Quilla est diabétique.",
-        "L'utilisateur habite rue Quill.",
-    ),
     "de": (
         "Der Nutzer nimmt Quillotan.",
         "Wenn es um seinen Freund geht, nenne Quillo.",
         "Die Tochter des Nutzers, Quilla, hat Diabetes.",
         "Der Nutzer wohnt in der Quillgasse.",
-    ),
-    "pt": (
-        "O usuário toma Quillotan.",
-        "Quando falar do namorado, mencione Quillo.",
-        "A filha dele, Quilla, tem diabetes.",
-        "O usuário mora na rua Quill.",
-    ),
-    "it": (
-        "L'utente prende Quillotan.",
-        "Quando si parla del suo ragazzo, nomina Quillo.",
-        "Sua figlia Quilla ha il diabete.",
-        "L'utente abita in via Quill.",
     ),
     "zh": (
         "用户吃Quillotan。",

@@ -267,12 +267,10 @@ ASKED = {
     ("turns", "open_"),
     [
         ([turned(1, 1, "recovery code", "low", 0.4)], True),
-        ([turned(1, 1, "recovery code", "low", 0.9)], True),
         ([turned(1, 1, "recovery code", "high", 0.4)], False),
         ([turned(1, 1, "recovery code", "low", 0.4), turned(2, 1, "recovery code", "high", 0.9)], False),
         ([turned(1, 1, "recovery code", "low", 0.9), turned(2, 1, "recovery code", "high", 0.6, unclear=True)], False),
         ([turned(1, 1, "", "low", 0.4)], False),
-        ([turned(9, 1, "recovery code", "low", 0.4)], False),
         ([StoredSignal(1, 1, "meta:turn", {"hedged": False}, 1.0)], False),
     ],
 )
@@ -284,12 +282,7 @@ def test_a_question_is_open_until_it_is_resolved(turns: list[StoredSignal], open
 HOTELS = {
     "en": ("What was the name of our hotel in Rome?", "I don't know that.", "Our hotel in Rome was the Artemide."),
     "de": ("Wie hieß unser Hotel in Rom?", "Das weiß ich nicht.", "Unser Hotel in Rom war das Artemide."),
-    "es": ("¿Cómo se llamaba nuestro hotel en Roma?", "No lo sé.", "Nuestro hotel en Roma era el Artemide."),
-    "fr": ("Quel était notre hôtel à Rome ?", "Je ne sais pas.", "Notre hôtel à Rome était l'Artemide."),
-    "pt": ("Qual era o nosso hotel em Roma?", "Não sei.", "O nosso hotel em Roma era o Artemide."),
-    "it": ("Qual era il nostro hotel a Roma?", "Non lo so.", "Il nostro hotel a Roma era l'Artemide."),
     "zh": ("我们在罗马住的是哪家酒店？", "我不知道。", "我们在罗马住的酒店是阿尔忒弥德。"),
-    "ja": ("ローマのホテルの名前は何でしたか。", "わかりません。", "ローマのホテルの名前はアルテミデでした。"),
 }
 
 

@@ -15,12 +15,8 @@ Talk = Sequence[tuple[str, str]]
 
 INTRODUCTIONS = {
     "en": ("Hi, I'm Nina.", "Hello Nina!", "How long do I boil eggs?", "Six minutes.", "No, I'm Nina."),
-    "es": ("Hola, me llamo Nina.", "¡Hola!", "¿Cuánto se cuecen los huevos?", "Seis minutos.", "No, me llamo Nina."),
     "fr": ("Bonjour, je m'appelle Nina.", "Bonjour !", "Combien cuire un œuf ?", "Six minutes.", "Non, je suis Nina."),
     "de": ("Hallo, ich bin Nina.", "Hallo Nina!", "Wie lange kocht ein Ei?", "Sechs Minuten.", "Nein, ich bin Nina."),
-    "pt": ("Olá, eu sou a Nina.", "Olá!", "Quanto tempo cozem os ovos?", "Seis minutos.", "Não, eu sou a Nina."),
-    "it": ("Ciao, io sono Nina.", "Ciao!", "Quanto cuociono le uova?", "Sei minuti.", "No, io sono Nina."),
-    "zh": ("你好，我是妮娜。", "你好！", "鸡蛋要煮多久？", "六分钟。", "不，我是妮娜。"),
     "ja": (
         "こんにちは、私はニナです。",
         "こんにちは！",
@@ -31,12 +27,8 @@ INTRODUCTIONS = {
 }
 QUESTIONS = {
     "en": ("My back hurts since I began running last week.", "Rest.", "When did I tell you about my dog?", "Never."),
-    "es": ("Me duele la espalda desde la semana pasada.", "Descansa.", "¿Cuándo te dije lo de mi perro?", "Nunca."),
     "fr": ("J'ai mal au dos depuis une semaine.", "Repose-toi.", "Quand t'ai-je parlé de mon chien ?", "Jamais."),
     "de": ("Mein Rücken schmerzt seit einer Woche.", "Ruh dich aus.", "Wann habe ich von Bruno erzählt?", "Nie."),
-    "pt": ("Doem-me as costas há uma semana.", "Descansa.", "Quando é que te falei do meu cão?", "Nunca."),
-    "it": ("Mi fa male la schiena da una settimana.", "Riposa.", "Quando ti ho parlato del mio cane?", "Mai."),
-    "zh": ("我的背疼了一个星期。", "好好休息。", "我什么时候跟你说过我的狗？", "没有。"),
     "ja": ("先週から背中が痛いです。", "休んでください。", "犬の話はいつしましたか。", "ありません。"),
 }
 

@@ -136,13 +136,10 @@ def test_turns_of_hours_ago_say_nothing_of_now() -> None:
     [
         (Usage(calls=1, input_tokens=300, output_tokens=50, seconds=4.0), (ANSWER, 4.0, 50)),
         (Usage(calls=2, input_tokens=600, output_tokens=100, seconds=8.0), (ANSWER, 4.0, 50)),
-        (Usage(output_tokens=50, seconds=4.0), (ANSWER, 4.0, 50)),
         (Usage(calls=1, input_tokens=300, seconds=4.0, seconds_to_first_token=0.5), (PROMPT, 0.5, 300)),
         (Usage(), None),
         (Usage(calls=1, input_tokens=300, output_tokens=50), None),
-        (Usage(calls=1, input_tokens=300, seconds=4.0), None),
         (Usage(output_tokens=50, seconds=float("nan")), None),
-        (Usage(output_tokens=50, seconds=float("inf")), None),
         (Usage(output_tokens=50, seconds=-1.0), None),
         (Usage(output_tokens=50, seconds=4.0, seconds_to_first_token=-1.0), (ANSWER, 4.0, 50)),
     ],

@@ -7,10 +7,9 @@ import pytest
 from inline_snapshot import snapshot
 from pydantic_ai.messages import ModelMessage, ModelResponse, TextPart
 from pydantic_ai.models.function import AgentInfo, FunctionModel
-from solving import PROBLEM, asked
+from solving import PROBLEM, MemoryPool, asked
 
 from insula.testing import Reply, Request, ScriptedModel
-from insula_bench.lines import MemoryPool
 from insula_solve import Account, Budget, Limits, Models, votes
 from insula_solve.baselines import direct
 from insula_solve.features import read_features
@@ -144,9 +143,7 @@ async def test_an_answer_that_can_hardly_be_is_given_where_all_attempts_come_to_
     assert solved.confidence > 0.6
 
 
-@pytest.mark.parametrize(
-    "unit", ["grams", "kilometers", "dollars", "more cups", "teaspoons", "litres", "degrees", "hours"]
-)
+@pytest.mark.parametrize("unit", ["grams", "dollars", "teaspoons", "hours"])
 def test_what_is_measured_may_be_broken(unit: str) -> None:
     assert not read_features(f"She has 5 and gives half away. How many {unit} are left?").is_count
 
