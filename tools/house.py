@@ -41,7 +41,7 @@ corrections: night/corrections.* night/outcomes.*
   coding/step/instructions/* coding/step/corrections.* coding/step/person.* coding/step/stop_words.*
 what a reply is worth: text/answers.* text/constraint* text/hedges.* text/languages.* text/manner.json text/pasted.*
   turn/checks/* turn/exchange.* turn/feedback.* turn/mending.json turn/monitor.* turn/remembered.* turn/similarity.*
-  turn/source.* turn/verdict.*
+  turn/source.* turn/values.* turn/verdict.*
 all else: text/* screening* agent/guided.json night/grounding.* night/distil.*
   night/soul/document.* turn/words.*
 not declared:
