@@ -108,6 +108,16 @@ def test_the_transcript_stays_as_it_was_said_when_a_fact_is_edited(browser: Brow
         expect(line).to_contain_text("As it was said: My boss Karl hates coffee.")
 
 
+def test_what_was_added_or_edited_is_told_to_the_model_whatever_it_says(browser: Browser, running: Site) -> None:
+    with tab(browser, running) as page:
+        page.goto("/memory")
+        page.get_by_label("A fact, in a sentence").fill("The spare key lies under the third flowerpot.")
+        page.get_by_role("button", name="Remember it").click()
+        expect(page.locator("#facts > li")).to_have_count(1)
+    running.say("me", "tuesday", "Where does the spare key lie?")
+    assert "third flowerpot" in running.read_request("me", "tuesday", 1)
+
+
 def test_what_was_done_with_a_card_is_said_where_the_page_stands(browser: Browser, running: Site) -> None:
     for number in range(12):
         running.say("me", f"day {number}", f"My boss Karl likes the number {number}{number}.")

@@ -5,6 +5,8 @@ import pytest
 from insula import Chat, Metacognition, TurnResult
 from insula.memory.retrieval.embedding import embed_text
 from insula.testing import FrozenClock, ScriptedModel, memory_store
+from insula.text.analysis import LANGUAGES
+from insula.turn.verdict import describe_preferences, is_saved
 
 pytestmark = pytest.mark.anyio
 
@@ -100,6 +102,15 @@ async def test_a_person_is_told_what_was_saved_in_the_language_of_their_message(
     assert await said((), "Antworte mir ab jetzt immer in einem Satz.", "Gut.") == (
         "Gespeichert: „Antworte mir ab jetzt immer in einem Satz.“"
     )
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_what_was_saved_or_counts_no_more_is_said_in_each_language(language: str) -> None:
+    saved, ended = describe_preferences(["Kurz."], ["Lang."], language)
+    assert is_saved(saved.text)
+    assert not is_saved(ended.text)
+    assert ("Kurz." in saved.text, "Lang." in ended.text) == (True, True)
+    assert (saved.text == "Saved: “Kurz.”") is (language == "en")
 
 
 async def test_an_answer_that_quotes_a_remembered_line_is_not_denied_to_use_it() -> None:
