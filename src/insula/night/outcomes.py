@@ -69,11 +69,10 @@ def find_outcomes(
 
 
 def _response_held(message: str, question: str, response: str, embed: Embed | None) -> bool | None:
-    """Whether the next message of the user's says that the response held; None where it says nothing of it, or both."""
-    agrees = only_thanks(message, embed)
+    """Whether the next message of the user's says that the response held; None where it says nothing of it."""
     if judge_reaction(message, question, response, embed).kind or measure_likeness(message, question) >= AGAIN:
-        return None if agrees else False
-    return True if agrees else None
+        return False
+    return True if only_thanks(message, embed) else None
 
 
 def _evidence_score(turn: Mapping[str, Any], evidence: Collection[int]) -> float | None:
