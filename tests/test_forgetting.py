@@ -250,6 +250,14 @@ async def test_other_messages_offer_no_erasure(tmp_path: Path, message: str) -> 
         assert "erase" not in person
 
 
+async def test_a_message_that_shares_one_word_of_many_with_a_line_is_offered_no_erasure(tmp_path: Path) -> None:
+    async with await Metacognition.open(tmp_path / "insula.db") as metacognition:
+        await said(metacognition, "Moi c'est Mélissa, pis j'ai des jumeaux de neuf ans.", "before")
+        model, person = await said(metacognition, "Pis un balado d'histoires de crime pas trop gore")
+        assert "Mélissa" not in model
+        assert "Mélissa" not in person
+
+
 @pytest.mark.parametrize(
     "request_",
     [
