@@ -176,12 +176,8 @@ class ReplyBesideLine:
         named = self.language != "de" and not self._line_names.isdisjoint(said)
         return named or (bool(said) and len(said) >= MUCH * len(held))
 
-    @cached_property
-    def says_value(self) -> bool:
-        """Whether the response says a word of the line that the question does not."""
-        return self._says_value(self.response)
-
     def _says_value(self, text: ComparedText) -> bool:
+        """Whether a text says a word of the line that the question does not."""
         if self.language in UNSPACED:
             return any(word in self.line.text and word not in self.question.text for word in text.words)
         return not (self.line.words & text.words).isdisjoint(self.line.words - self.question.words - self._slots)
@@ -294,7 +290,12 @@ class ReplyBesideLine:
         """Whether response and line say the same of a thing but for one word ("My bike is green": "… is red")."""
         held = self.line.words - self.question.words - self._slots
         alike = self.question.words & self.line.words & self.response.words
-        return bool(alike) and len(new) == len(held) == 1 and self.language not in UNSPACED and not self.says_value
+        return (
+            bool(alike)
+            and len(new) == len(held) == 1
+            and self.language not in UNSPACED
+            and not self._says_value(self.response)
+        )
 
 
 def _is_whole(number: str) -> bool:
